@@ -11,10 +11,14 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import (
+    bands,
     bounds_table,
     calibration,
+    conformal,
+    cost_model,
     cs,
     dask_cluster,
+    dask_faults,
     finite,
     interactions_tables,
     kernel_machines,
@@ -22,6 +26,8 @@ from benchmarks import (
     many_rows,
     measures,
     memory,
+    merging,
+    multinomial,
     page,
     pairs,
     perceptron,
@@ -88,6 +94,8 @@ RATIOS: dict[str, Callable[[Settings], Iterable[Row | Skipped]]] = {
     "pairs-usps": pairs.usps,
     "pairs-memory": pairs.memory,
     "pairs-predict": pairs.prediction,
+    "bands-time": bands.times,
+    "multinomial": multinomial.usps,
 }
 STUDIES: dict[str, Callable[[Settings], StudyTable]] = {
     "cs": cs.seven_cs,
@@ -95,10 +103,15 @@ STUDIES: dict[str, Callable[[Settings], StudyTable]] = {
     "bounds-table": bounds_table.all_bounds,
     "protocols": protocols.open_choices,
     "calibration": calibration.curves,
+    "multinomial-tables": multinomial.tables,
     "side-by-side": side_by_side.ours_and_peers,
     "interactions-tables": interactions_tables.accuracy,
     "regression-tables": regression_tables.accuracy,
-    "dask-faults": dask_cluster.lost_workers,
+    "merge": merging.merged_models,
+    "dask-faults": dask_faults.lost_workers,
+    "cost-model": cost_model.predictions,
+    "bands": bands.coverage,
+    "conformal": conformal.coverage,
 }
 GROUPS = {"ratios": [*RATIOS], "studies": [*STUDIES], "all": [*RATIOS, *STUDIES]}
 

@@ -11,6 +11,7 @@ from everystump._core.measures import Masses, Mixed
 from everystump._core.packing import pack
 from everystump._core.solvers import solve
 from everystump._core.solvers.problem import Problem, SolverOptions
+from everystump._core.solvers.row_blocks import SolverBlocks
 from everystump._core.solvers.rows import Rows
 from everystump._core.terms import Terms
 
@@ -42,9 +43,10 @@ class Small:
         self.problem = Problem(
             self.terms, self.packing, loss, fit_intercept=fit_intercept, hard=bool(np.isinf(C))
         )
-        self.rows = Rows.in_memory(
+        blocks = SolverBlocks(
             self.packing, np.arange(n), self.y > 0, loss, self.weight, C, n_threads=n_threads
         )
+        self.rows = Rows(blocks, C)
 
     @property
     def votes(self):

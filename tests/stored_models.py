@@ -19,7 +19,8 @@ TWO = {
     "StumpSVC, chosen": everystump.StumpSVC(measure=ChosenStumps([[0.0], [1.0, 0.0], [0.5], []])),
     "StumpSVC, range": everystump.StumpSVC(fit_intercept=False, feature_range=(-9, 9)),
     "StumpSVC, interactions": everystump.StumpSVC(interactions=3, interaction_bins=8),
-    "StumpLogisticRegression": everystump.StumpLogisticRegression(),
+    "StumpLogisticRegression": everystump.StumpLogisticRegression(multi_class="multinomial"),
+    "StumpLogisticRegression, ovr": everystump.StumpLogisticRegression(multi_class="ovr"),
     "StumpSVCCV": everystump.StumpSVCCV(Cs=3, cv=2, interactions=0),
     "StumpSVCCV, bound": everystump.StumpSVCCV(
         Cs=3, selection="loo-bound", fit_intercept=False, interactions=0
@@ -64,6 +65,26 @@ THREE = {
 CASES = [(name, 2) for name in TWO] + [(name, 3) for name in THREE]
 
 
+REGRESSORS = {
+    "StumpRegressor": everystump.StumpRegressor(),
+    "StumpRegressor, poisson": everystump.StumpRegressor(
+        loss="poisson", monotonic_cst=[1, 0, 0, 0]
+    ),
+    "StumpRegressor, quantile": everystump.StumpRegressor(loss="quantile", quantile=0.9),
+    "StumpRegressor, interactions": everystump.StumpRegressor(interactions=3, interaction_bins=8),
+    "StumpRegressorCV": everystump.StumpRegressorCV(
+        Cs=[0.1, 1.0], cv=2, loss="gamma", interactions=0
+    ),
+}
+
+
+@cache
+def regression_table():
+    """A table of 4 features, and positive targets."""
+    X, _ = make_twonorm(120, random_state=0)
+    return X[:, :4], np.exp(0.3 * X[:, 0] + 0.1 * X[:, 1] * X[:, 2])
+
+
 @cache
 def table(n_classes):
     """A table of 4 features; three classes have text labels."""
@@ -76,4 +97,6 @@ def table(n_classes):
 
 @cache
 def fitted(name, n_classes=2):
+    if name in REGRESSORS:
+        return clone(REGRESSORS[name]).fit(*regression_table())
     return clone(TWO[name]).fit(*table(n_classes))

@@ -110,7 +110,7 @@ def test_every_estimator_implements_the_protocol():
     own = [getattr(everystump, name) for name in everystump.__all__]
     own = [cls for cls in own if isinstance(cls, type) and hasattr(cls, "fit")]
     assert len(own) >= 13
-    assert all(issubclass(cls, everystump.estimators._base.ScoreClassifier) for cls in own)
+    assert all(issubclass(cls, everystump.estimators._base.TableEstimator) for cls in own)
     ours = [model for name, model in MODELS.items() if name[0].isupper()]
     assert all(isinstance(model, HasTrainingOverlap) for model in ours)
     assert [type(model) for model in ours if isinstance(model, WarmStartable)] == [

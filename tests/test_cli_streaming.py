@@ -13,7 +13,7 @@ import pytest
 from command import input_error, run
 
 import everystump
-from everystump._workflow import predictions, spool, streaming
+from everystump._workflow import matching, predictions, spool, streaming
 from everystump._workflow.options import Dialect
 from everystump._workflow.reading import stream
 from everystump._workflow.reading.files import read_file
@@ -141,10 +141,10 @@ def test_large_files_are_streamed_by_themselves(tmp_path, monkeypatch):
     data = write(people(), tmp_path / "a.csv")
     size = data.stat().st_size
     for memory, is_streamed in ((8 * size - 8, True), (8 * size, False)):
-        monkeypatch.setattr(streaming, "available_memory", lambda memory=memory: memory)
+        monkeypatch.setattr(stream, "available_memory", lambda memory=memory: memory)
         _, output = fit(data, tmp_path / "m.stump", "--interactions", 0, "--C", 1)
         assert ("Read in chunks" in output) == is_streamed
-    monkeypatch.setattr(streaming, "available_memory", lambda: 0)
+    monkeypatch.setattr(stream, "available_memory", lambda: 0)
     _, output = fit(data, tmp_path / "m.stump", "--model", "boost")
     assert "Read in chunks" not in output
     _, output = fit(data, tmp_path / "m.stump", "--interactions", 0, "--C", 1, "--no-stream")
@@ -292,6 +292,52 @@ def test_predictions_are_the_same(tmp_path, monkeypatch, suffix):
     monkeypatch.setattr(predictions, "BLOCK", 1 << 13)
     done = run("predict", tmp_path / "m.stump", data, "--json")
     assert len(json.loads(done.stdout)["rows"]) == 1200
+
+
+@pytest.mark.parametrize("parts", [1, 3])
+@pytest.mark.parametrize("command", [("bound",), ("report",), ("explain",), ("explain", "--row")])
+def test_other_commands_read_large_files_in_chunks(tmp_path, monkeypatch, command, parts):
+    """The same results as in memory, from one file and from several ones."""
+    frame = people()
+    data = write(frame, tmp_path / "a.csv")
+    fit(data, tmp_path / "m.stump", "--interactions", 0, "--C", 1)
+    folder = tmp_path / "parts"
+    folder.mkdir()
+    for k, start in enumerate(range(0, 1200, 1200 // parts)):
+        write(frame[start : start + 1200 // parts], folder / f"{k}.csv")
+    results = []
+    for k, path in enumerate((data, folder)):
+        out = tmp_path / f"{k}.out"
+        options = () if command == ("bound",) else ("-o", out)
+        options = ("--row", 1199) if "--row" in command else options
+        done = run(command[0], tmp_path / "m.stump", path, *options, "--json")
+        assert done.exit_code == 0, done.output
+        record = json.loads(done.stdout)
+        assert record.pop("out", str(out)) == str(out)
+        results.append((record, out.read_bytes() if command == ("explain",) else b""))
+    assert results[0] == results[1]
+    if command == ("bound",):
+        assert results[0][0]["kind"] == "held-out" and results[0][0]["rows"] == 300
+
+
+def test_files_that_are_too_large_to_evaluate(tmp_path, monkeypatch):
+    data = write(people(), tmp_path / "a.csv")
+    fit(data, tmp_path / "m.stump", "--interactions", 0, "--C", 1)
+    monkeypatch.setattr(stream, "available_memory", lambda: 0)
+    message = input_error("explain", tmp_path / "m.stump", data, "--row", 1200)
+    assert "--row 1200: the data have 1,200 rows; choose one from 0 to 1199" in message
+    monkeypatch.setattr(matching, "available_memory", lambda: 8 * 20_000)
+    page = tmp_path / "page.html"
+    for command in (("bound",), ("report", "-o", page)):
+        message = input_error(command[0], tmp_path / "m.stump", data, *command[1:])
+        assert "a.csv take more than 20 kB, an eighth of the available memory" in message
+    assert not page.exists()
+    unlabeled = write(people().assign(sick=None), tmp_path / "b.csv")
+    message = input_error("bound", tmp_path / "m.stump", unlabeled)
+    assert "'sick' is missing in every row" in message
+    write(people().drop(columns="sick"), tmp_path / "b.csv")
+    monkeypatch.setattr(matching, "available_memory", lambda: 10**9)
+    assert run("report", tmp_path / "m.stump", tmp_path / "b.csv", "-o", page).exit_code == 0
 
 
 def test_failed_predictions_leave_nothing(tmp_path):

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV
 
 import everystump
 from everystump import (
@@ -14,7 +15,9 @@ from everystump import (
     LooBoundSearch,
     StumpBoostingClassifier,
     StumpLogisticRegression,
+    StumpLogisticRegressionCV,
     StumpSVC,
+    StumpSVCCV,
     SubsampleVotingClassifier,
 )
 from everystump.bounds import loo_bound
@@ -212,6 +215,43 @@ def test_bad_input_gets_one_sentence(client):
     assert not hasattr(model, "shapes_")
 
 
+def write_parts(frame, folder):
+    for k in range(4):
+        frame.iloc[100 * k : 100 * (k + 1)].to_parquet(folder / f"{k}.parquet")
+
+
+def test_columns_of_files_keep_their_partitions(client, tmp_path):
+    """Dask joins partitions if few columns are read: other ones for X than for y."""
+    X, y, weight = make_table()
+    write_parts(X.assign(y=y, weight=weight), tmp_path)
+    data = dd.read_parquet(tmp_path)
+    assert len(data[["a", "b", "c"]].to_delayed()) != len(data["y"].to_delayed())
+    model = DaskStumpSVC(**TIGHT).fit(data[["a", "b", "c"]], data["y"], data["weight"])
+    local = StumpSVC(**TIGHT).fit(X, y, weight)
+    assert model.certificate_.primal == pytest.approx(local.certificate_.primal, rel=3e-9)
+
+
+def test_files_that_cannot_be_read_are_reported(client, tmp_path):
+    X, y, _ = make_table()
+    write_parts(X.assign(y=y), tmp_path)
+    data = dd.read_parquet(tmp_path)
+    path = tmp_path / "2.parquet"
+    path.write_bytes(path.read_bytes()[:500])
+    model = DaskStumpSVC()
+    with pytest.raises(ValueError, match=r"Partition 2 cannot be read \(.*\); check its file"):
+        model.fit(data[["a", "b", "c"]], data["y"])
+    assert not hasattr(model, "shapes_")
+
+
+def test_classes_of_a_single_partition(client):
+    X, y, _ = make_table()
+    y = y.astype(object)
+    y[:150], y[150:] = "first", "second"
+    y[399] = "third"
+    model = DaskStumpSVC().fit(divide(X, UNEVEN), divide(y, UNEVEN))
+    assert model.classes_.tolist() == ["first", "second", "third"]
+
+
 def test_a_closed_client_is_rejected():
     X, y, _ = make_table()
     with distributed.LocalCluster(
@@ -234,11 +274,16 @@ def test_unknown_chunk_sizes_are_accepted_if_rows_are_not_divided(client):
 def test_votes_and_searches_run_on_a_cluster(client):
     X, y, _ = make_table()
     X = X[["a", "b"]].fillna(0.0)
-    vote = SubsampleVotingClassifier(KernelSVC(), n_estimators=5, random_state=0)
-    search = LooBoundSearch(KernelSVC(fit_intercept=False), {"C": [0.1, 1.0]})
-    expected = [model.fit(X, y).decision_function(X) for model in (vote, search)]
+    models = [
+        SubsampleVotingClassifier(KernelSVC(), n_estimators=5, random_state=0),
+        LooBoundSearch(KernelSVC(fit_intercept=False), {"C": [0.1, 1.0]}),
+        GridSearchCV(StumpSVC(), {"C": [0.1, 1.0]}, cv=3),
+        StumpSVCCV(),
+        StumpLogisticRegressionCV(),
+    ]
+    expected = [model.fit(X, y).decision_function(X) for model in models]
     with joblib.parallel_config(backend="dask"):
-        found = [clone(model).fit(X, y).decision_function(X) for model in (vote, search)]
+        found = [clone(model).fit(X, y).decision_function(X) for model in models]
     for scores, reference in zip(found, expected, strict=True):
         assert scores == pytest.approx(reference, abs=1e-9)
 

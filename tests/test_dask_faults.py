@@ -8,8 +8,12 @@ import sys
 import threading
 import time
 
+import joblib
 import numpy as np
 import pytest
+import toy_experiment
+
+from everystump._experiments.engine.runner import run_experiment
 
 da = pytest.importorskip("dask.array")
 distributed = pytest.importorskip("distributed")
@@ -123,6 +127,29 @@ def test_a_worker_that_is_killed_while_it_reads_is_replaced(cluster):
     assert model.decision_function(X) == pytest.approx(expected.decision_function(X), abs=1e-9)
 
 
+def test_waiting_that_dask_cancels_is_repeated(cluster, monkeypatch):
+    """Dask raises an UnboundLocalError if a worker is lost at the wrong moment."""
+    result, n_calls = distributed.Future.result, [0]
+
+    def canceled(self, timeout=None):
+        n_calls[0] += 1
+        if n_calls[0] in (1, 3):
+            raise UnboundLocalError("cannot access local variable 'result'")
+        return result(self, timeout)
+
+    monkeypatch.setattr(distributed.Future, "result", canceled)
+    assert DaskStumpLogisticRegression(max_bins=32).fit(*arrays()).certificate_.converged
+    assert n_calls[0] > 3
+
+    def fail(block):
+        raise UnboundLocalError("a mistake in the data.")
+
+    data, labels = da.from_array(X, chunks=(2000, 4)), da.from_array(Y, chunks=2000)
+    match = "Partition 0 cannot be read .UnboundLocalError: a mistake in the data.; check its file"
+    with pytest.raises(ValueError, match=match):
+        DaskStumpSVC().fit(data.map_blocks(fail, dtype=float, meta=np.empty((0, 4))), labels)
+
+
 def test_a_silent_worker_ends_the_fit(cluster, at_call):
     _, client = cluster
     client.wait_for_workers(2, timeout=60)
@@ -135,6 +162,16 @@ def test_a_silent_worker_ends_the_fit(cluster, at_call):
     finally:
         os.kill(pid, signal.SIGCONT)
     assert not hasattr(model, "shapes_")
+
+
+def test_experiments_run_on_a_cluster(cluster, tmp_path):
+    """Its workers are not stopped with the process that waits for them, as local ones are."""
+    experiment = toy_experiment.load_experiment("toy")
+    options = {"runs": 4, "seed": 0, "jobs": 2}
+    expected = run_experiment(experiment, tmp_path / "local", **options)
+    with joblib.parallel_config(backend="dask"):
+        found = run_experiment(experiment, tmp_path / "cluster", **options)
+    assert found.report.data == expected.report.data
 
 
 def start(*arguments):

@@ -26,11 +26,18 @@ KINDS = {
     "hinge": StumpSVC(n_jobs=1),
     "squared hinge": StumpSVC(loss="squared_hinge", n_jobs=1),
     "no intercept": StumpSVC(fit_intercept=False, n_jobs=1),
-    "logistic": StumpLogisticRegression(n_jobs=1),
+    "logistic": StumpLogisticRegression(multi_class="ovr", n_jobs=1),
+    "multinomial": StumpLogisticRegression(multi_class="multinomial", n_jobs=1),
     "hinge path": StumpSVCCV(Cs=[0.1, 1.0], cv=3, interactions=0, n_jobs=1),
-    "logistic path": StumpLogisticRegressionCV(Cs=[0.1, 1.0], cv=3, interactions=0, n_jobs=1),
+    "logistic path": StumpLogisticRegressionCV(
+        Cs=[0.1, 1.0], cv=3, multi_class="ovr", interactions=0, n_jobs=1
+    ),
+    "multinomial path": StumpLogisticRegressionCV(
+        Cs=[0.1, 1.0], cv=3, multi_class="multinomial", interactions=0, n_jobs=1
+    ),
 }
-SINGLE = ["hinge", "squared hinge", "no intercept", "logistic"]
+ONE_VS_REST = ["hinge", "squared hinge", "no intercept", "logistic"]
+SINGLE = [*ONE_VS_REST, "multinomial"]
 
 
 @pytest.fixture(params=KINDS)
@@ -239,7 +246,9 @@ def test_attributes_of_multiclass_fits(model):
     X, y = table(n_classes=4)
     names = np.array(["north", "east", "south", "west"])
     model.fit(X, names[y])
-    assert len(model.shapes_) == len(model.certificate_) == 4
+    assert len(model.shapes_) == 4
+    is_joint = getattr(model, "multi_class", "ovr") == "multinomial"
+    assert isinstance(model.certificate_, Certificate if is_joint else list)
     assert model.intercept_.shape == (4,)
     assert model.dual_coef_.shape == (4, 90)
     assert model.decision_function(X).shape == (90, 4)
@@ -249,9 +258,10 @@ def test_attributes_of_multiclass_fits(model):
     assert model.score(X, names[y]) > 0.5
 
 
-def test_multiclass_is_one_vs_rest(single):
+@pytest.mark.parametrize("kind", ONE_VS_REST)
+def test_multiclass_is_one_vs_rest(kind):
     X, y = table(n_classes=3)
-    single.set_params(tol=1e-8).fit(X, y)
+    single = clone(KINDS[kind]).set_params(tol=1e-8).fit(X, y)
     for k in range(3):
         separate = clone(single).fit(X, y == k)
         scores = single.decision_function(X)[:, k]
@@ -259,7 +269,7 @@ def test_multiclass_is_one_vs_rest(single):
 
 
 @pytest.mark.parametrize("n_classes", [2, 4])
-@pytest.mark.parametrize("kind", ["logistic", "logistic path"])
+@pytest.mark.parametrize("kind", ["logistic", "logistic path", "multinomial", "multinomial path"])
 def test_probabilities(kind, n_classes):
     X, y = table(n_classes)
     model = clone(KINDS[kind]).fit(X, y)
@@ -274,7 +284,8 @@ def test_probabilities(kind, n_classes):
     if n_classes == 2:
         np.testing.assert_allclose(p[:, 1], separate)
     else:
-        np.testing.assert_allclose(p, separate / separate.sum(axis=1, keepdims=True))
+        parts = np.exp(score) if model.multi_class == "multinomial" else separate
+        np.testing.assert_allclose(p, parts / parts.sum(axis=1, keepdims=True))
 
 
 def test_extreme_probabilities_are_finite():

@@ -161,7 +161,8 @@ MAKERS = {
     ),
     "StumpSVCCV": lambda: on_frames(es.StumpSVCCV(Cs=[0.1, 1.0], cv=2, interactions=0, **BY_NAME)),
     "StumpLogisticRegression": lambda: on_frames(LOGISTIC()),
-    "StumpLogisticRegression, 3 classes": lambda: on_frames(LOGISTIC(), 3),
+    "StumpLogisticRegression, 3 classes": lambda: on_frames(LOGISTIC(multi_class="multinomial"), 3),
+    "StumpLogisticRegression, one-vs-rest": lambda: on_frames(LOGISTIC(multi_class="ovr"), 3),
     "StumpLogisticRegressionCV": lambda: on_frames(
         es.StumpLogisticRegressionCV(Cs=[0.1, 1.0], cv=2, interactions=0, **BY_NAME)
     ),
@@ -239,6 +240,43 @@ MAKERS = {
     ),
 }
 NAMES = list(MAKERS)
+
+
+def on_targets(estimator, *, missing=True):
+    """Fit a regressor to positive numbers that depend on numbers, words and codes."""
+    train = table(220, 0, missing=missing)
+    word = train[TEXT].map({w: k for k, w in enumerate(WORDS)}).fillna(2.0)
+    score = train[COLUMNS["number"]].fillna(0.7) * (1.0 + word) + 0.4 * train[COLUMNS["steps"]]
+    model = fit(estimator, train, np.exp(0.5 * score.to_numpy()))
+    return Case(model, with_unknowns(rows_to_score(train, model, 1)))
+
+
+def on_target_arrays(estimator):
+    train = pd.DataFrame(numbers(160, np.random.default_rng(4)))
+    model = fit(estimator, train.to_numpy(), 1e6 * train[COLUMNS["number"]] ** 2)
+    rows = rows_to_score(train, model, 5)
+    return Case(model, rows.set_axis([f"x{d}" for d in range(rows.shape[1])], axis=1))
+
+
+REGRESSOR = partial(es.StumpRegressor, **BY_NAME)
+REGRESSOR_MAKERS = {
+    "StumpRegressor": lambda: on_targets(REGRESSOR()),
+    "StumpRegressor, nothing missing in training": lambda: on_targets(REGRESSOR(), missing=False),
+    "StumpRegressor, quantile": lambda: on_targets(REGRESSOR(loss="quantile", quantile=0.8)),
+    "StumpRegressor, poisson": lambda: on_targets(REGRESSOR(loss="poisson")),
+    "StumpRegressor, gamma, middle": lambda: on_targets(
+        REGRESSOR(loss="gamma", measure="middle", max_bins=16)
+    ),
+    "StumpRegressor, interactions": lambda: on_targets(REGRESSOR(**PAIRS)),
+    "StumpRegressor, interactions, poisson": lambda: on_targets(
+        REGRESSOR(loss="poisson", interactions=TRIPLES, interaction_bins=6)
+    ),
+    "StumpRegressor, arrays": lambda: on_target_arrays(es.StumpRegressor()),
+    "StumpRegressorCV": lambda: on_targets(
+        es.StumpRegressorCV(Cs=[0.1, 1.0], cv=2, interactions=0, **BY_NAME)
+    ),
+}
+REGRESSOR_NAMES = list(REGRESSOR_MAKERS)
 WITH_PROBABILITIES = [name for name in NAMES if "Logistic" in name or "StumpBoosting" in name]
 WITHOUT_MISSING = ["KernelSVC, gaussian", "PerceptronSVC", "SubsampleVoting, kernels, subsets"]
 
@@ -246,7 +284,7 @@ WITHOUT_MISSING = ["KernelSVC, gaussian", "PerceptronSVC", "SubsampleVoting, ker
 @cache
 def case(name):
     """Return a model and its rows, fitted once for all tests."""
-    return MAKERS[name]()
+    return (MAKERS | REGRESSOR_MAKERS)[name]()
 
 
 def call(method, rows):
@@ -284,7 +322,7 @@ def test_cases_predict_several_classes(name):
 
 
 def test_every_estimator_is_among_the_cases():
-    tested = {type(case(name).model).__name__ for name in NAMES}
+    tested = {type(case(name).model).__name__ for name in [*NAMES, *REGRESSOR_NAMES]}
     assert tested == {name for name in es.__all__ if isinstance(getattr(es, name), type)} - {
         "ModelFileError"
     }
@@ -346,7 +384,7 @@ def on_forty_rows(estimator):
 @pytest.mark.parametrize(
     ("make", "error", "message"),
     [
-        (SVC, TypeError, "model=SVC.* is not an everystump classifier"),
+        (SVC, TypeError, "model=SVC.* is not an everystump model"),
         (es.StumpSVC, NotFittedError, "not fitted"),
         (es.KernelSVC, NotFittedError, "not fitted"),
         (
@@ -362,12 +400,12 @@ def on_forty_rows(estimator):
         (
             lambda: on_forty_rows(WEIGHTED([("svc", SVC()), ("stumps", es.StumpSVC())])),
             TypeError,
-            "model=SVC.* is not an everystump classifier",
+            "model=SVC.* is not an everystump model",
         ),
         (
             lambda: on_forty_rows(VOTING(SVC())),
             TypeError,
-            "model=SVC.* is not an everystump classifier",
+            "model=SVC.* is not an everystump model",
         ),
     ],
 )

@@ -224,7 +224,7 @@ def test_missing_values_leave_no_score_if_the_model_takes_none(name):
     assert [k for k, label in enumerate(found.label) if label is None] == [3]
 
 
-@pytest.mark.parametrize("document", ["[]", '{"format": "everystump-model", "version": 3}'])
+@pytest.mark.parametrize("document", ["[]", '{"format": "everystump-model", "version": 4}'])
 def test_other_formats_and_versions_raise(document):
     with pytest.raises(ValueError, match="score_json reads"):
         score_json(document, [])

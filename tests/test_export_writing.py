@@ -47,7 +47,7 @@ def test_unknown_formats_raise_and_nothing_is_written(tmp_path, name, to, messag
 def test_a_failed_export_keeps_the_existing_file(tmp_path):
     path = tmp_path / "model.json"
     path.write_text("old")
-    with pytest.raises(TypeError, match="is not an everystump classifier"):
+    with pytest.raises(TypeError, match="is not an everystump model"):
         export.write(object(), path)
     assert [file.name for file in tmp_path.iterdir()] == ["model.json"]
     assert path.read_text() == "old"

@@ -100,7 +100,7 @@ def test_arrays_have_numbered_interactions():
 
 def test_rows_of_the_command(fitted):
     model, X = fitted
-    found = row_contributions(model, X, 3)
+    found = row_contributions(model, X.iloc[[3]])
     parts = parts_of(model, model.explain_local(X.iloc[[3]]))
     for title, part in zip(found.columns[2:], parts, strict=True):
         by_name = found.set_index("feature")[title].drop(["(intercept)", "(score)"])

@@ -8,6 +8,8 @@ from everystump import (
     StumpBoostingClassifier,
     StumpLogisticRegression,
     StumpLogisticRegressionCV,
+    StumpRegressor,
+    StumpRegressorCV,
     StumpSVC,
     StumpSVCCV,
 )
@@ -164,3 +166,61 @@ def test_other_paths_raise(path_model):
     model = StumpSVCCV(Cs=[1.0], cv=2, interactions=0).fit(X, y)
     with pytest.raises(ValueError, match="has no path of interaction_strength; pass a StumpSVCCV"):
         PathDisplay.from_estimator(model, param="interaction_strength")
+
+
+def make_regression(n=400):
+    """A table in which a and b interact, and targets of thousands."""
+    X, _ = make_frame(n)
+    return X, 1000 * (X.c.fillna(0) + X.a * X.b + (X.d == "u"))
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        StumpRegressor(),
+        StumpRegressor(loss="absolute"),
+        StumpRegressorCV(Cs=[0.1, 1.0], cv=3, loss="huber"),
+    ],
+)
+def test_interactions_of_regressions(estimator):
+    X, y = make_regression()
+    table = measure_interactions(X, y, estimator=estimator)
+    assert len(table) == 6 and table.loc[0, "interaction"] == "a × b"
+    assert table.loc[0, "decrement"] > 3 * table.loc[1, "decrement"]
+    cents = measure_interactions(X, 100 * y, estimator=estimator)
+    assert cents["decrement"].to_numpy() == pytest.approx(table["decrement"].to_numpy(), rel=1e-6)
+
+
+def test_interactions_with_a_log_link():
+    X, y = make_regression()
+    table = measure_interactions(X, np.exp(y / 1000), estimator=StumpRegressor(loss="gamma"))
+    assert table.loc[0, "interaction"] == "a × b"
+
+
+def test_decrement_of_binary_features_in_a_regression():
+    """With two values and the squared loss, the decrement is that of a ridge regression."""
+    rng = np.random.default_rng(1)
+    X = rng.integers(0, 2, size=(300, 3)).astype(float)
+    y = 7 * X[:, 0] * X[:, 1] + rng.normal(size=300)
+    C, rho = 0.5, 0.3
+    table = measure_interactions(X, y, estimator=StumpRegressor(C=C), interaction_strength=rho)
+    model = StumpRegressor(C=C, tol=1e-6).fit(X, y)
+    dual = model.dual_coef_ / model.target_scale_
+    mass = 2 * model.half_mass_ / 3  # of the stump of each feature
+    centered = np.sqrt(2 * mass) * (X - X.mean(axis=0))
+    for (d, e), decrement in zip(table["features"], table["decrement"], strict=True):
+        v = np.sqrt(rho) * centered[:, d] * centered[:, e]
+        expected = (dual @ v) ** 2 / (1 + 2 * C * 300 * v.var()) / 2
+        # The additive model of the table is only fitted to a relative gap of 0.01.
+        assert decrement == pytest.approx(expected, rel=0.05, abs=0.05)
+    assert table["features"][0] == (0, 1)
+
+
+def test_numbers_need_a_regressor():
+    X, y = make_regression()
+    with pytest.raises(
+        ValueError, match=r"^y has numbers .*; pass estimator=StumpRegressor\(\)\.$"
+    ):
+        measure_interactions(X, y + 0.5)
+    with pytest.raises(ValueError, match="StumpSVC or StumpRegressor, or a CV version"):
+        measure_interactions(X, y, estimator=StumpBoostingClassifier())

@@ -8,6 +8,8 @@ import everystump
 from everystump import (
     StumpBoostingClassifier,
     StumpLogisticRegression,
+    StumpRegressor,
+    StumpRegressorCV,
     StumpSVC,
     StumpSVCCV,
     merge,
@@ -78,3 +80,37 @@ def test_models_that_do_not_match_are_rejected():
         merge(models, weights=[0, 0, 0])
     with pytest.raises(ValueError, match="must be 3 finite numbers"):
         merge(models, weights=[1, 2])
+
+
+@pytest.mark.parametrize(
+    ("model", "link"),
+    [
+        (StumpRegressor, np.positive),
+        (lambda: StumpRegressor(loss="poisson", interactions=[("age", "duration")]), np.log),
+        (lambda: StumpRegressorCV(Cs=[0.1], interactions=0, loss="absolute"), np.positive),
+    ],
+)
+def test_scores_of_regressors_are_averaged(model, link, tmp_path):
+    """With a log link, the average of scores is the logarithm of the geometric mean."""
+    X, y = GERMAN.data.drop(columns="amount"), GERMAN.data["amount"]
+    models = [model().fit(X[k::3], y[k::3]) for k in range(3)]
+    merged = merge(models, weights=[1, 2, 1])
+    expected = np.average([link(m.predict(X)) for m in models], axis=0, weights=[1, 2, 1])
+    assert link(merged.predict(X)) == pytest.approx(expected, rel=1e-12)
+    assert merged.link_ == models[0].link_ and not hasattr(merged, "certificate_")
+    everystump.save(merged, tmp_path / "m.stump")
+    loaded = everystump.load(tmp_path / "m.stump")
+    np.testing.assert_array_equal(loaded.predict(X), merged.predict(X))
+
+
+def test_regressors_with_other_links_are_rejected():
+    X, y = np.arange(40.0)[:, None], np.arange(1.0, 41.0)
+    models = [StumpRegressor(loss=loss).fit(X, y) for loss in ("squared", "gamma", "quantile")]
+    message = (
+        r"models\[1\] has the link 'log', and models\[0\] 'identity'; all models need the same"
+    )
+    with pytest.raises(ValueError, match=message):
+        merge(models)
+    assert merge(models[::2]).link_ == "identity"
+    with pytest.raises(ValueError, match=r"models\[1\] is a StumpSVC, and models\[0\] a StumpReg"):
+        merge([models[0], StumpSVC().fit(X, y > 20)])

@@ -15,7 +15,7 @@ from sklearn.base import clone
 from sklearn.model_selection import StratifiedKFold
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
-from stored_models import CASES, KERNEL, TWO, fitted, table
+from stored_models import CASES, KERNEL, REGRESSORS, TWO, fitted, regression_table, table
 
 import everystump
 from everystump import bounds
@@ -74,8 +74,33 @@ def test_every_estimator_is_restored(name, n_classes, path, tmp_path):
     np.testing.assert_array_equal(again.fit(X, y).decision_function(X), scores)
 
 
+@pytest.mark.parametrize("name", REGRESSORS)
+def test_every_regressor_is_restored(name, path, tmp_path):
+    model, (X, y) = fitted(name), regression_table()
+    again = save_and_load(model, path)
+    assert type(again) is type(model)
+    assert repr(again.get_params()) == repr(model.get_params())
+    assert vars(again).keys() == vars(model).keys()
+    assert (again.link_, again.target_scale_) == (model.link_, model.target_scale_)
+    assert again.link_ == ("log" if model.loss in ("poisson", "gamma") else "identity")
+    np.testing.assert_array_equal(again.predict(X), model.predict(X))
+    save(again, tmp_path / "second")
+    assert (tmp_path / "second").read_bytes() == path.read_bytes()
+    assert again.training_overlap(X[::-1], y[::-1]).same_rows
+    np.testing.assert_array_equal(again.fit(X, y).predict(X), model.predict(X))
+
+
+def test_an_edited_regressor_is_restored(path):
+    model, (X, _) = fitted("StumpRegressor, poisson"), regression_table()
+    edited = model.remove_feature("x1").set_curve("x2", 0.5, low=0.0)
+    again = save_and_load(edited, path)
+    np.testing.assert_array_equal(again.predict(X), edited.predict(X))
+    assert again.link_ == "log" and again.edits_ == edited.edits_
+    assert np.all(again.predict(X) != model.predict(X))
+
+
 def test_all_public_estimators_are_tested():
-    tested = {type(model).__name__ for model in TWO.values()}
+    tested = {type(model).__name__ for model in [*TWO.values(), *REGRESSORS.values()]}
     public = {n for n in everystump.__all__ if hasattr(getattr(everystump, n), "get_params")}
     assert tested == public == set(registry.ESTIMATORS)
 
@@ -335,8 +360,9 @@ def test_limits_of_a_file(path, monkeypatch):
 @pytest.mark.parametrize("name", registry.ESTIMATORS)
 def test_skops_stores_every_estimator(name):
     skops = pytest.importorskip("skops.io")
-    model, (X, _) = fitted(name), table(2)
+    model = fitted(name)
+    X, _ = regression_table() if name in REGRESSORS else table(2)
     content = skops.dumps(model)
     again = skops.loads(content, trusted=skops.get_untrusted_types(data=content))
     assert repr(again) == repr(model)
-    np.testing.assert_array_equal(again.decision_function(X), model.decision_function(X))
+    np.testing.assert_array_equal(again.predict(X), model.predict(X))

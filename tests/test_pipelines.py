@@ -7,7 +7,11 @@ import pandas as pd
 import pytest
 from oracles import seeds
 from sklearn.base import clone
-from sklearn.compose import ColumnTransformer, make_column_selector
+from sklearn.compose import (
+    ColumnTransformer,
+    TransformedTargetRegressor,
+    make_column_selector,
+)
 from sklearn.feature_selection import SelectKBest, VarianceThreshold
 from sklearn.impute import SimpleImputer
 from sklearn.model_selection import GridSearchCV
@@ -28,6 +32,8 @@ from everystump import (
     StumpBaggingClassifier,
     StumpBoostingClassifier,
     StumpLogisticRegression,
+    StumpRegressor,
+    StumpRegressorCV,
     StumpSVC,
     StumpSVCCV,
     SubsampleVotingClassifier,
@@ -340,3 +346,46 @@ def test_pipelines_of_other_estimators_raise(tmp_path):
     search = GridSearchCV(StumpSVC(), {"C": [0.1, 1.0]}, cv=2).fit(X, y)
     with pytest.raises(everystump.ModelFileError, match="pass its best_estimator_"):
         everystump.save(search, tmp_path / "model.stump")
+
+
+REGRESSORS = [
+    StumpRegressor(),
+    StumpRegressor(loss="gamma", measure="middle"),
+    StumpRegressorCV(Cs=[0.1, 1.0], cv=2, loss="poisson", interactions=0),
+]
+
+
+@pytest.mark.parametrize("chain", [["standard"], ["imputer", "turned"], ["constant", "twice"]])
+@pytest.mark.parametrize("model", REGRESSORS, ids=lambda model: model.loss)
+def test_regressors(chain, model, tmp_path):
+    X, _ = table(9, missing=chain[0] != "standard")
+    y = 1e3 * np.exp(np.where(X[:, 0] > np.nanmedian(X[:, 0]), 1.0, 0.0) + np.arange(len(X)) / 60)
+    pipeline = made(chain, clone(model)).fit(X, y)
+    one = fold_pipeline(pipeline)
+    rows = around(X, one)
+    predicted = pipeline.predict(rows)
+    np.testing.assert_allclose(one.predict(rows), predicted, rtol=1e-9)
+    assert (one.link_, one.target_scale_) == (pipeline[-1].link_, pipeline[-1].target_scale_)
+    assert type(one) is type(model) and one.certificate_ == pipeline[-1].certificate_
+    everystump.save(pipeline, tmp_path / "model.stump")
+    again = everystump.load(tmp_path / "model.stump")
+    np.testing.assert_array_equal(again.predict(rows), one.predict(rows))
+    found = score_json(to_json(pipeline), rows).prediction
+    np.testing.assert_allclose(found, predicted, rtol=1e-9)
+    assert not hasattr(one, "dual_coef_")
+
+
+@pytest.mark.parametrize("inside", [False, True])
+def test_transformed_targets_cannot_be_folded(inside, tmp_path):
+    X, _ = table(9)
+    model = TransformedTargetRegressor(StumpRegressor(), func=np.log, inverse_func=np.exp)
+    model = make_pipeline(StandardScaler(), model) if inside else model
+    model.fit(X, np.arange(1.0, len(X) + 1))
+    message = r"^model: TransformedTargetRegressor changes predictions, .*; pass its regressor_ "
+    with pytest.raises(everystump.ModelFileError, match=message) as caught:
+        everystump.save(model, tmp_path / "model.stump")
+    assert "\n" not in str(caught.value)
+    for name in ("model.json", "model.sql", "model.onnx"):
+        with pytest.raises(ValueError, match=message):
+            write(model, tmp_path / name)
+    assert list(tmp_path.iterdir()) == []

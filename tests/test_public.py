@@ -31,7 +31,7 @@ ESTIMATORS = [
     "WeightedVoteClassifier",
 ]
 MODEL_FILES = ["ModelFileError", "load", "save"]
-PACKAGES = ["bounds", "chunks", "datasets", "estimators", "explain", "export"]
+PACKAGES = ["bounds", "chunks", "conformal", "datasets", "estimators", "explain", "export"]
 PACKAGES += ["kernels", "measures", "report", "shapes"]
 FUNCTIONS = ["merge"]
 NAMES = sorted([*ESTIMATORS, *FUNCTIONS, *MODEL_FILES])

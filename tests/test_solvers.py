@@ -23,6 +23,7 @@ from everystump._core.solvers.newton_system import (
 )
 from everystump._core.solvers.preconditioner import BlockPreconditioner
 from everystump._core.solvers.problem import Problem, SolverOptions
+from everystump._core.solvers.row_blocks import SolverBlocks
 from everystump._core.solvers.rows import Rows
 from everystump._core.terms import Terms
 
@@ -363,7 +364,8 @@ def test_a_hard_margin_needs_separable_rows():
     packing = pack(columns.codes, columns.sizes)
     problem = Problem(Terms(chains), packing, Hinge, hard=True)
     positive = np.array([True, False, True])
-    rows = Rows.in_memory(packing, np.arange(3), positive, Hinge, np.ones(3), np.inf, 1)
+    blocks = SolverBlocks(packing, np.arange(3), positive, Hinge, np.ones(3), np.inf, 1)
+    rows = Rows(blocks, np.inf)
     with pytest.raises(ValueError, match=r"C=inf requires a hard margin, .* use a finite C"):
         solve(problem, rows, SolverOptions(1e-3, 1000))
 
@@ -428,8 +430,8 @@ def test_a_subset_of_the_rows():
     """The optimum on some rows does not depend on the others, given the same chains."""
     small, index = Small(Logistic), np.arange(3, 50, 2)
     packing, y, weight = small.problem.packing, small.y, small.weight
-    rows = Rows.in_memory(packing, index, y[index] > 0, Logistic, weight[index], 1.0, 1)
-    solution = small.solve(rows=rows)
+    blocks = SolverBlocks(packing, index, y[index] > 0, Logistic, weight[index], 1.0, 1)
+    solution = small.solve(rows=Rows(blocks, 1.0))
     left_out = np.setdiff1d(np.arange(60), index)
     np.testing.assert_array_equal(solution.dual_coef[left_out], 0.0)
     assert np.all(solution.dual_coef[index] != 0)

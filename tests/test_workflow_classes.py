@@ -74,15 +74,21 @@ def test_fewer_held_out_rows_than_classes(model, tmp_path):
 @pytest.mark.parametrize(
     ("labels", "why"),
     [
-        (np.arange(300) / 7, "'y' has 300 distinct values in 300 rows and seems numeric"),
-        (np.arange(300), "only classification is supported; group the values into a few classes"),
-        ([f"{k % 50},5" for k in range(500)], "'y' has 50 distinct values in 500 rows and seems"),
+        (np.arange(300) / 7, "'y' has 300 distinct values in 300 rows, too many for classes"),
+        (np.arange(300), "or predict numbers with --task regression"),
         (np.arange(3000) % 1001, "'y' has 1,001 distinct values in 3,000 rows"),
-        ([f"name {k}" for k in range(100)], "'y' has 100 distinct values in 100 rows, too many"),
+        ([f"name {k}" for k in range(100)], "fewer classes, or name another --target"),
     ],
 )
 def test_quantities_and_names_are_not_classes(labels, why, tmp_path):
-    assert why in input_error(*table_of(labels, tmp_path))
+    assert why in input_error(*table_of(labels, tmp_path), "--task", "classification")
+
+
+def test_numbers_are_classes_on_request(tmp_path):
+    labels = [f"{k % 30},5" for k in range(300)]
+    fit = table_of(labels, tmp_path)
+    about = json.loads(run(*fit, "--task", "classification", "--C", 1, *ADDITIVE).stdout)
+    assert about["task"] == "classification" and len(about["class_counts"]) == 30
 
 
 def test_the_class_of_the_certificate_is_named(tmp_path):

@@ -12,7 +12,7 @@ from command import input_error, run
 import everystump
 from everystump._workflow.options import InteractionOptions
 from everystump._workflow.plan import Plan
-from everystump.cli.fit import _interactions as summarize
+from everystump.cli.fit_summary import _interactions as summarize
 
 
 @pytest.fixture(scope="module")

@@ -40,8 +40,8 @@ BAD = {
     "one class": (b"a,y\n1,0\n2,0\n", r"'y' is 0 in every row"),
     "no target": (b"a,z\n1,0\n2,1\n", r"There is no column 'y'"),
     "too many classes": (
-        b"a,y\n" + b"".join(b"%d,%d\n" % (k, k) for k in range(40)),
-        r"40 distinct values in 40 rows and seems numeric, but only classification is supported",
+        b"a,y\n" + b"".join(b"%d,n%d\n" % (k, k) for k in range(40)),
+        r"40 distinct values in 40 rows, too many for classes",
     ),
     "quoted short line": (
         b'a,b,y\n1,"x",0\n3,4\n5,6,1\n',

@@ -1,5 +1,6 @@
 from . import bounds as bounds
 from . import chunks as chunks
+from . import conformal as conformal
 from . import datasets as datasets
 from . import estimators as estimators
 from . import explain as explain

@@ -11,6 +11,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from everystump._memory import available_memory
 from everystump._text import format_bytes
 
 # Without a limit, arrays may take this fraction of the memory that is available.
@@ -74,18 +75,6 @@ class ScratchSpace:
         finally:
             os.close(handle)
         return np.memmap(name, dtype, "r+", shape=shape)
-
-
-def available_memory() -> int:
-    """Return the bytes of memory that new arrays can use."""
-    try:
-        with open("/proc/meminfo") as lines:
-            for line in lines:
-                if line.startswith("MemAvailable:"):
-                    return 1024 * int(line.split()[1])
-    except OSError:
-        pass
-    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2
 
 
 def _reserve(handle: int, n_bytes: int) -> None:

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import sklearn
 from sklearn.base import BaseEstimator
+from sklearn.base import is_regressor as _is_regressor
 from sklearn.utils import _safe_indexing as safe_indexing
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.validation import _num_samples as num_samples
@@ -25,6 +26,7 @@ __all__ = [
     "StrOptions",
     "allow_many_classes",
     "check_columns",
+    "is_regressor",
     "num_samples",
     "one_of",
     "param_names",
@@ -45,6 +47,14 @@ def __getattr__(name: str) -> Any:
 
         return _BaseHeterogeneousEnsemble
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def is_regressor(estimator: Any) -> bool:
+    """Whether an object is a regressor, or a pipeline or search of one.
+
+    Unlike scikit-learn's function, this one accepts objects without tags.
+    """
+    return hasattr(estimator, "__sklearn_tags__") and _is_regressor(estimator)
 
 
 class _ColumnNames:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import floor, log10
 from typing import Any
 
 
@@ -64,6 +65,23 @@ def format_number(value: float, digits: int = 4) -> str:
     if float(value).is_integer() and abs(value) < 1e15:
         return f"{int(value):,}"
     return f"{value:.{digits}g}"
+
+
+def format_quantities(*numbers: float, digits: int = 4) -> list[str]:
+    """Return numbers of one unit with the same decimal places; the largest has all ``digits``.
+
+    Examples
+    --------
+    >>> format_quantities(95.127, 7.25), format_quantities(12345.6, 812.0), format_quantities(3e-9)
+    (['95.13', '7.25'], ['12,346', '812'], ['3.000e-09'])
+    """
+    largest = max(map(abs, numbers), default=0.0)
+    if largest == 0.0:
+        return ["0"] * len(numbers)
+    if not 1e-4 <= largest < 1e9:
+        return [f"{number:.{digits - 1}e}" for number in numbers]
+    places = max(0, digits - 1 - floor(log10(largest)))
+    return [f"{number:,.{places}f}" for number in numbers]
 
 
 def format_bytes(n_bytes: float) -> str:

@@ -116,7 +116,10 @@ class FileChunks:
         return f"FileChunks({first}, target={self.target!r}, chunk_size={self.chunk_size})"
 
     def __iter__(self) -> Iterator[tuple]:
-        return prefetch(self._read())
+        import pyarrow as pa
+
+        yield from prefetch(self._read())
+        pa.default_memory_pool().release_unused()  # buffers, about 0.1 GB
 
     def _read(self) -> Iterator[tuple]:
         import pandas as pd

@@ -24,7 +24,7 @@ from everystump._files import write_atomic, write_text
 from everystump._text import format_percent
 from everystump._workflow.fitting import fit_model
 from everystump._workflow.options import ColumnOptions
-from everystump._workflow.plan import Plan, split_rows
+from everystump._workflow.plan import Plan
 from everystump._workflow.schema.training_data import prepare_training_data
 from everystump.datasets import load_dataset
 from everystump.estimators.svc import StumpSVCCV
@@ -47,7 +47,7 @@ def main() -> None:
         sys.exit(f"--out {out} cannot be created ({error.strerror}); name another folder.")
     frame = _heart()
     data = prepare_training_data(frame, TARGET, ColumnOptions())
-    train, test = split_rows(data.y, HELD_OUT, seed=0)
+    train, test = data.target.split(HELD_OUT, seed=0)
     split = data.X.iloc[train], data.y[train], data.X.iloc[test], data.y[test]
     start = time.perf_counter()
     _warm_up(data)

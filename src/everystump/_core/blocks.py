@@ -27,29 +27,32 @@ _MIN_CODES_FOR_THREADS = 400_000
 _MIN_CODES_TO_SPLIT = 2_000_000
 
 
-class Block:
+class RowBlock:
     """The rows ``index`` of a table in their order; a slice of rows is a view, others are copied.
 
     The codes of the first row are in column ``offset`` of ``codes``.
     """
 
-    def __init__(self, packing: Packing, index: slice | np.ndarray, positive: np.ndarray) -> None:
-        self.index, self.positive = index, positive
+    def __init__(self, packing: Packing, index: slice | np.ndarray, n_rows: int) -> None:
+        self.index, self.n_rows = index, n_rows
         if isinstance(index, slice):
             self.codes, self.offset = packing.codes, index.start
         else:
             self.codes, self.offset = packing.codes.take(index), 0
-
-    @property
-    def n_rows(self) -> int:
-        """The number of rows."""
-        return len(self.positive)
 
     def row_numbers(self) -> np.ndarray:
         """Return ``index`` as an array."""
         if isinstance(self.index, slice):
             return np.arange(self.index.start, self.index.stop)
         return self.index
+
+
+class Block(RowBlock):
+    """A block of rows of which each is positive or not."""
+
+    def __init__(self, packing: Packing, index: slice | np.ndarray, positive: np.ndarray) -> None:
+        super().__init__(packing, index, len(positive))
+        self.positive = positive
 
     def scatter_by_side(self, r: np.ndarray, side: np.ndarray) -> np.ndarray:
         """Return the sums of ``r`` by joint bin, over the rows of one ``side`` and the others."""
@@ -113,7 +116,7 @@ def max_block_rows(n_threads: int) -> int:
 
 
 def combine(parts: Sequence[Any]) -> Any:
-    """Return the sum of the results of parts, in their order; None if they return nothing.
+    """Return the sum of the results of parts, in their order, without those that are None.
 
     The first array is overwritten.
 
@@ -158,19 +161,30 @@ class Parts(Protocol):
         ``n_rows`` is the number of rows that the method reads in total, all of them by default.
         """
 
+    def update(self, method: str, *args: Any, n_rows: float | None = None) -> None:
+        """Call a method of all parts that returns nothing, at the latest before the next `call`."""
 
-B = TypeVar("B", bound="Block | ClassSortedBlock")
+
+B = TypeVar("B", bound="RowBlock | ClassSortedBlock")
 
 
 class Blocks(Generic[B]):
-    """The rows of a binary problem in memory; ``make_block`` returns the block of some rows."""
+    """The rows of a problem in memory; ``make_block`` returns the block of some rows.
+
+    Each row has entries in ``n_tables`` tables, one per class of a problem of several classes.
+    """
 
     def __init__(
-        self, packing: Packing, n_rows: int, make_block: Callable[[slice], B], n_threads: int
+        self,
+        packing: Packing,
+        n_rows: int,
+        make_block: Callable[[slice], B],
+        n_threads: int,
+        n_tables: int = 1,
     ) -> None:
         self.packing = packing
         self.n_rows = n_rows
-        self.n_lookups = packing.codes.n_lookups
+        self.n_lookups = n_tables * packing.codes.n_lookups
         self.n_threads = n_threads
         n_blocks = -(-n_rows // max_block_rows(n_threads))
         if n_blocks < n_threads and n_rows * self.n_lookups >= _MIN_CODES_TO_SPLIT:
@@ -190,6 +204,10 @@ class Blocks(Generic[B]):
         return combine(
             thread_map(lambda block: getattr(block, method)(*args), self.blocks, n_threads)
         )
+
+    def update(self, method: str, *args: Any, n_rows: float | None = None) -> None:
+        """Call a method of all blocks that returns nothing."""
+        self.call(method, *args, n_rows=n_rows)
 
     def _threads_for(self, n_rows: float) -> int:
         return self.n_threads if n_rows * self.n_lookups >= _MIN_CODES_FOR_THREADS else 1

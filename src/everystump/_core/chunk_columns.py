@@ -14,9 +14,8 @@ import numpy as np
 
 from everystump._core import binloops
 from everystump._core.binning import encode
-from everystump._core.columns import Column, code_type, midpoints
+from everystump._core.columns import Column, code_type, map_columns, midpoints
 from everystump._core.sketches import ColumnSketch
-from everystump._core.threads import thread_map
 
 
 @dataclass
@@ -125,12 +124,7 @@ def encode_columns(
     n_threads: int = 1,
 ) -> list[BinSums]:
     """Write the codes of a chunk of rows; return the sums of its rows for each column."""
-
-    def encode_column(d: int) -> BinSums:
-        x = np.ascontiguousarray(X[:, d], dtype=np.float64)
-        return plans[d].encode(x, weight, out[d])
-
-    return thread_map(encode_column, range(len(plans)), n_threads)
+    return map_columns(lambda d, x: plans[d].encode(x, weight, out[d]), X, n_threads)
 
 
 def plan_code_type(plans: Sequence[ColumnPlan]) -> np.dtype:

@@ -20,6 +20,7 @@ import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import TypeVar
 
 import numpy as np
 
@@ -32,6 +33,8 @@ from everystump._core.binning import (
 )
 from everystump._core.sparse import SparseTable
 from everystump._core.threads import thread_map
+
+R = TypeVar("R")
 
 # How much of a table is read at a time.
 _COLUMNS_PER_READ, _ROWS_PER_READ = 2, 4096
@@ -193,6 +196,33 @@ def _read(X: np.ndarray | SparseTable, first: int, out: np.ndarray) -> None:
         out[:, lo : lo + _ROWS_PER_READ] = part[lo : lo + _ROWS_PER_READ].T
 
 
+def map_columns(
+    work: Callable[[int, np.ndarray], R], X: np.ndarray | SparseTable, n_threads: int
+) -> list[R]:
+    """Return ``work(d, x)`` for each column ``x`` of ``X``, a buffer of floats that is reused.
+
+    Examples
+    --------
+    >>> map_columns(lambda d, x: (d, x.sum()), np.array([[1, 2], [3, 4]]), n_threads=1)
+    [(0, np.float64(4.0)), (1, np.float64(6.0))]
+    """
+    n_rows, n_features = X.shape
+    n_threads = n_threads if n_rows >= _MIN_ROWS_FOR_THREADS else 1
+    step = _COLUMNS_PER_READ if n_features >= 2 * _COLUMNS_PER_READ * n_threads else 1
+    workspace = threading.local()
+
+    def map_some(first: int) -> list[R]:
+        # Each thread reuses one buffer, because the first access to new memory is slow.
+        if not hasattr(workspace, "buffer"):
+            workspace.buffer = np.empty((step, n_rows))
+        numbers = workspace.buffer[: n_features - first]
+        _read(X, first, numbers)
+        return [work(first + k, x) for k, x in enumerate(numbers)]
+
+    parts = thread_map(map_some, range(0, n_features, step), n_threads)
+    return [result for part in parts for result in part]
+
+
 def make_columns(
     X: np.ndarray | SparseTable,
     *,
@@ -222,20 +252,7 @@ def make_columns(
     most_bins = max([min(max_bins, n_rows), *fixed_sizes, *(levels + 2)])
     codes = np.empty((n_features, n_rows), dtype=code_type(most_bins))
     encoder = _Encoder(levels, fixed_cuts, max_bins, sample_weight, codes)
-    n_threads = n_threads if n_rows >= _MIN_ROWS_FOR_THREADS else 1
-    step = _COLUMNS_PER_READ if n_features >= 2 * _COLUMNS_PER_READ * n_threads else 1
-    workspace = threading.local()
-
-    def encode_columns(first: int) -> list[Column]:
-        # Each thread reuses one buffer, because the first access to new memory is slow.
-        if not hasattr(workspace, "buffer"):
-            workspace.buffer = np.empty((step, n_rows))
-        numbers = workspace.buffer[: n_features - first]
-        _read(X, first, numbers)
-        return [encoder.encode(first + k, x) for k, x in enumerate(numbers)]
-
-    parts = thread_map(encode_columns, range(0, n_features, step), n_threads)
-    columns = tuple(column for part in parts for column in part)
+    columns = tuple(map_columns(encoder.encode, X, n_threads))
     smallest = code_type(max(column.n_bins for column in columns))
     return Columns(columns, codes.astype(smallest, copy=False))
 
@@ -357,3 +374,23 @@ def midpoints(low: np.ndarray, high: np.ndarray) -> np.ndarray:
     """Return thresholds ``low < a <= high`` at the middle of each gap."""
     middle = low / 2 + high / 2
     return np.where(middle > low, middle, high)
+
+
+def widen(columns: Columns, feature_range: np.ndarray) -> Columns:
+    """Return the columns with the ranges [L, R] set by the user."""
+    low, high = feature_range.T
+    for d, column in enumerate(columns.columns):
+        if column.is_category:
+            continue
+        if not (low[d] <= column.low and column.high <= high[d]):
+            raise ValueError(
+                f"feature_range: [{low[d]:g}, {high[d]:g}] does not contain feature {d}, whose "
+                f"values range from {column.low:g} to {column.high:g}; widen the range."
+            )
+    return replace(
+        columns,
+        columns=tuple(
+            column if column.is_category else replace(column, low=float(a), high=float(b))
+            for column, a, b in zip(columns.columns, low, high, strict=True)
+        ),
+    )

@@ -11,11 +11,11 @@ import numpy as np
 
 from everystump._core import rowloops
 from everystump._core.chains import Chains
-from everystump._core.columns import Column, Columns, make_columns
+from everystump._core.columns import Columns, make_columns, widen
 from everystump._core.fitted_shapes import SurfaceBuilder, inside_cells, spread_weights
 from everystump._core.interaction_layout import add_interactions, make_interactions
 from everystump._core.losses import LossFamily
-from everystump._core.measures import Masses, Measure
+from everystump._core.measures import Masses, Measure, finite_masses
 from everystump._core.packing import Packing, keep_columns, pack
 from everystump._core.purify import Purifier
 from everystump._core.screening import Residuals, Screener
@@ -23,12 +23,14 @@ from everystump._core.shapes import Shape, ShapeModel
 from everystump._core.solvers import solve
 from everystump._core.solvers.certificate import Certificate, InseparableError
 from everystump._core.solvers.problem import (
+    Coefficients,
     Problem,
     Progress,
     Solution,
     SolverOptions,
     TableKernelMatrix,
 )
+from everystump._core.solvers.row_blocks import SolverBlocks
 from everystump._core.solvers.rows import Rows
 from everystump._core.terms import Terms
 from everystump._terms import Term
@@ -106,9 +108,9 @@ class Design:
         Without ``join``, the design of some rows of a table is that of all of them.
         """
         if feature_range is not None:
-            columns = _widen(columns, feature_range)
+            columns = widen(columns, feature_range)
         masses = tuple(
-            _finite_masses(measure, column, d) for d, column in enumerate(columns.columns)
+            finite_masses(measure, column, d) for d, column in enumerate(columns.columns)
         )
         chains = Chains.from_columns(columns.columns, masses, centered=not fit_intercept)
         packing = (pack if join else keep_columns)(columns.codes, columns.sizes)
@@ -262,9 +264,9 @@ class Design:
             self._check_distinct_rows(target, index)
         if self._has_one_class(target):
             return self._constant(target, C)
-        rows = Rows.in_memory(self.packing, index, target, loss, weight, C, n_threads)
+        parts = SolverBlocks(self.packing, index, target, loss, weight, C, n_threads)
         options = SolverOptions(tol, max_iter, progress, start, self.kernel_matrix)
-        return self.solve_rows(loss, rows, options)
+        return self.solve_rows(loss, Rows(parts, C), options)
 
     def solve_rows(self, loss: LossFamily, rows: Rows, options: SolverOptions) -> Solution:
         """Solve one problem on some rows, wherever these are."""
@@ -315,7 +317,7 @@ class Design:
         rowloops.gather(codes, table, out)
         return out + solution.intercept
 
-    def shape_model(self, solution: Solution) -> ShapeModel:
+    def shape_model(self, solution: Coefficients) -> ShapeModel:
         """Return curves and surfaces of a solution, with weighted mean 0 if there is an intercept.
 
         A constant can be moved between a curve and the intercept; centered curves are easiest to
@@ -325,15 +327,15 @@ class Design:
         intercept, shapes = solution.intercept, []
         for d, (column, values) in enumerate(zip(self.columns.columns, tables, strict=True)):
             if self.terms.chains.centered:
-                shapes.append(self._extend_to_range(d, self._curve(d, values), solution.weights))
+                shapes.append(self._extend_to_range(d, self.curve(d, values), solution.weights))
             else:
                 mean = float(column.weights @ values / column.weights.sum())
                 intercept += mean
-                shapes.append(self._curve(d, values - mean))
+                shapes.append(self.curve(d, values - mean))
         model = ShapeModel(tuple(shapes), float(intercept))
         return self._add_surfaces(model, solution) if self.terms.interactions.terms else model
 
-    def _add_surfaces(self, model: ShapeModel, solution: Solution) -> ShapeModel:
+    def _add_surfaces(self, model: ShapeModel, solution: Coefficients) -> ShapeModel:
         """Return the model with its interactions; see `fitted_shapes`."""
         interactions = self.terms.interactions
         weights = solution.weights[self.terms.n_bins :]
@@ -389,7 +391,7 @@ class Design:
         """Split a flat array with one entry per bin into one array per feature."""
         return np.split(flat, self.terms.chains.starts[1:-1])
 
-    def _curve(self, d: int, table: np.ndarray) -> Shape:
+    def curve(self, d: int, table: np.ndarray) -> Shape:
         """Return the curve through the values of a feature's bins."""
         column = self.columns.columns[d]
         values = table[column.first : column.missing_bin]
@@ -418,34 +420,3 @@ class Design:
         knots = np.concatenate([[column.low], curve.knots, [column.high]])
         values = np.concatenate([ends[:1], curve.values, ends[1:]])[keep]
         return Shape(knots[keep], values, curve.missing)
-
-
-def _finite_masses(measure: Measure, column: Column, d: int) -> Masses:
-    """Return the masses of a feature; raise if their sum overflows."""
-    masses = measure.stump_masses(column, d)
-    if not np.isfinite(masses.inside.sum() + masses.outside):
-        raise ValueError(
-            f"measure: feature {d} ranges from {column.low:g} to {column.high:g}, too wide for its "
-            f'mass to be a finite number; scale the feature or use measure="rank".'
-        )
-    return masses
-
-
-def _widen(columns: Columns, feature_range: np.ndarray) -> Columns:
-    """Return the columns with the ranges [L, R] set by the user."""
-    low, high = feature_range.T
-    for d, column in enumerate(columns.columns):
-        if column.is_category:
-            continue
-        if not (low[d] <= column.low and column.high <= high[d]):
-            raise ValueError(
-                f"feature_range: [{low[d]:g}, {high[d]:g}] does not contain feature {d}, whose "
-                f"values range from {column.low:g} to {column.high:g}; widen the range."
-            )
-    return replace(
-        columns,
-        columns=tuple(
-            column if column.is_category else replace(column, low=float(a), high=float(b))
-            for column, a, b in zip(columns.columns, low, high, strict=True)
-        ),
-    )

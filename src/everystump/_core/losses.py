@@ -19,12 +19,14 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple, Protocol, Self
+from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
 from scipy.special import entr, xlog1py
 
 from everystump._core import lossloops
+from everystump._core.dual_box import Box
+from everystump._core.threads import thread_buffer
 
 # A slope of at most this fraction of the largest cost is rounding error.
 _ROUNDING = 1e-9
@@ -56,6 +58,14 @@ class LossFamily(Protocol):
     def is_quadratic(self) -> bool:
         """Whether the curvature is the same everywhere."""
 
+    @property
+    def has_curvature(self) -> bool:
+        """Whether there are second derivatives."""
+
+    @property
+    def dispersion(self) -> float | None:
+        """The variance of the slope divided by the mean curvature, if known."""
+
     def for_rows(self, cost: np.ndarray, target: np.ndarray) -> Any:
         """Return the loss of rows with these costs and targets.
 
@@ -85,6 +95,11 @@ class Loss(ABC):
         Models along a path of C are fitted to this multiple of the tolerance before selection.
     is_quadratic : bool
         Whether the curvature is the same everywhere, so that one exact Newton step is enough.
+    has_curvature : bool
+        Whether there are second derivatives.
+    dispersion : float or None
+        The variance of the slope divided by the mean curvature; None if it has to be estimated.
+        It is 1 if the loss is the negative logarithm of a likelihood.
     """
 
     solver: ClassVar[str] = ""
@@ -92,6 +107,8 @@ class Loss(ABC):
     needs_continuation: ClassVar[bool] = False
     path_tolerance: ClassVar[float] = 3.0
     is_quadratic: ClassVar[bool] = False
+    has_curvature: ClassVar[bool] = False
+    dispersion: ClassVar[float | None] = None
     cost: np.ndarray
 
     @classmethod
@@ -118,7 +135,7 @@ class Loss(ABC):
 
     def total_within(self, margin: np.ndarray, radius: float) -> float:
         """Return the summed loss of the worst margins within ``radius``."""
-        return self.total(margin - radius)
+        return self.total(np.subtract(margin, radius, out=thread_buffer(len(margin))))
 
     def dual_size(self, a: np.ndarray) -> float:
         """Return the sum of the absolute values of what is added up in the dual terms."""
@@ -137,19 +154,20 @@ class SmoothLoss(Loss):
     """A loss with a continuous slope."""
 
     solver = "newton"
+    has_curvature = True
 
     @abstractmethod
-    def slope(self, margin: np.ndarray) -> np.ndarray:
-        """Return minus the derivative."""
+    def slope(self, margin: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
+        """Return minus the derivative, written to ``out`` if given."""
 
     @abstractmethod
-    def curvature(self, margin: np.ndarray) -> np.ndarray:
-        """Return the second derivative."""
+    def curvature(self, margin: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
+        """Return the second derivative, written to ``out`` if given."""
 
-    def slope_dual_total(self, margin: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
-        """Return the slope, its dual term, and the summed loss."""
-        a = self.slope(margin)
-        return a, self.dual(a), self.total(margin)
+    def slope_dual_total(self, margin: np.ndarray, slope: np.ndarray, dual: np.ndarray) -> float:
+        """Write the slope and its dual term; return the summed loss."""
+        dual[:] = self.dual(self.slope(margin, slope))
+        return self.total(margin)
 
     def directional_slope(self, margin: np.ndarray, step: np.ndarray, t: float) -> float:
         """Return the sum of ``slope(margin + t step) * step``."""
@@ -172,24 +190,6 @@ class KinkedLoss(Loss):
     @abstractmethod
     def clip(self, a: np.ndarray) -> np.ndarray:
         """Return the nearest dual variables within their limits."""
-
-
-class Box(NamedTuple):
-    """The quadratic dual terms of all rows: ``a - ridge a^2 / 2`` for ``low <= a <= high``."""
-
-    ridge: np.ndarray
-    low: np.ndarray
-    high: np.ndarray
-
-    @property
-    def is_linear(self) -> bool:
-        """Whether there is no ridge: then the optimal ``a`` is discontinuous in the intercept."""
-        return not self.ridge.any()
-
-    @property
-    def is_unbounded(self) -> bool:
-        """Whether there are no limits, so that in general no dual variable is 0."""
-        return bool(np.isneginf(self.low).all())
 
 
 class QuadraticLoss(Loss):
@@ -274,15 +274,15 @@ class SmoothedHinge:
     center: np.ndarray
     penalty: np.ndarray
 
-    def slope(self, margin: np.ndarray) -> np.ndarray:
+    def slope(self, margin: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
         """Return the maximizing ``a``."""
-        out = np.empty_like(margin)
+        out = np.empty_like(margin) if out is None else out
         lossloops.smoothed_hinge_slope(margin, self.cost, self.center, self.penalty, out)
         return out
 
-    def curvature(self, margin: np.ndarray) -> np.ndarray:
+    def curvature(self, margin: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
         """Return ``penalty`` where ``a`` is strictly between its limits, else 0."""
-        out = np.empty_like(margin)
+        out = np.empty_like(margin) if out is None else out
         lossloops.smoothed_hinge_curvature(margin, self.cost, self.center, self.penalty, out)
         return out
 
@@ -304,13 +304,13 @@ class SquaredHinge(SmoothLoss, QuadraticLoss):
         """Return the summed loss."""
         return float(self.cost @ _shortfall(margin) ** 2)
 
-    def slope(self, margin: np.ndarray) -> np.ndarray:
+    def slope(self, margin: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
         """Return minus the derivative."""
-        return 2.0 * self.cost * _shortfall(margin)
+        return np.multiply(2.0 * self.cost, _shortfall(margin), out=out)
 
-    def curvature(self, margin: np.ndarray) -> np.ndarray:
+    def curvature(self, margin: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
         """Return the second derivative, 0 beyond the margin."""
-        return 2.0 * self.cost * (margin < 1.0)
+        return np.multiply(2.0 * self.cost, margin < 1.0, out=out)
 
     def typical_curvature(self, a: np.ndarray) -> np.ndarray:
         """Return the curvature where the slope is ``a``."""
@@ -392,30 +392,29 @@ class Logistic(SmoothLoss):
 
     # A warm start from another C is always followed by a Newton step, which is nearly exact.
     path_tolerance = 10.0
+    dispersion = 1.0
 
     def total(self, margin: np.ndarray) -> float:
         """Return the summed loss."""
         return lossloops.logistic_total(margin, self.cost)
 
-    def slope(self, margin: np.ndarray) -> np.ndarray:
+    def slope(self, margin: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
         """Return minus the derivative."""
-        out = np.empty_like(margin)
+        out = np.empty_like(margin) if out is None else out
         lossloops.logistic_slope(margin, self.cost, out)
         return out
 
-    def slope_dual_total(self, margin: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
-        """Return the slope, its dual term, and the summed loss."""
-        slope, dual = np.empty_like(margin), np.empty_like(margin)
-        total = lossloops.logistic_slope_dual_total(margin, self.cost, slope, dual)
-        return slope, dual, total
+    def slope_dual_total(self, margin: np.ndarray, slope: np.ndarray, dual: np.ndarray) -> float:
+        """Write the slope and its dual term; return the summed loss."""
+        return lossloops.logistic_slope_dual_total(margin, self.cost, slope, dual)
 
     def directional_slope(self, margin: np.ndarray, step: np.ndarray, t: float) -> float:
         """Return the sum of ``slope(margin + t step) * step``."""
         return lossloops.logistic_directional_slope(margin, step, t, self.cost)
 
-    def curvature(self, margin: np.ndarray) -> np.ndarray:
+    def curvature(self, margin: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
         """Return the second derivative."""
-        out = np.empty_like(margin)
+        out = np.empty_like(margin) if out is None else out
         lossloops.logistic_curvature(margin, self.cost, out)
         return out
 
@@ -426,7 +425,10 @@ class Logistic(SmoothLoss):
     def dual(self, a: np.ndarray) -> np.ndarray:
         """Return the entropy of ``a / cost``, the dual term of ``0 <= a <= cost``."""
         p = a / self.cost
-        return self.cost * (entr(p) - xlog1py(1.0 - p, -p))
+        dual = entr(p)
+        dual -= xlog1py(1.0 - p, -p)
+        dual *= self.cost
+        return dual
 
 
 LOSSES: dict[str, type[Loss]] = {

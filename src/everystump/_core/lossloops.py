@@ -57,7 +57,7 @@ def smoothed_hinge_directional_slope(margin, step, t, cost, center, penalty):
 
 
 @jit_fused
-def _exp_minus_abs(margin, bits, out):
+def exp_minus_abs(margin, bits, out):
     """Write ``exp(-|margin|)``: a power of 2 times the Taylor series at a small remainder."""
     for i in range(margin.shape[0]):
         x = max(-abs(margin[i]), -_MAX_MARGIN)
@@ -132,7 +132,7 @@ def logistic_slope_dual_total(margin, cost, slope, dual):
         m, c = margin[lo : lo + _BLOCK], cost[lo : lo + _BLOCK]
         a, d = slope[lo : lo + _BLOCK], dual[lo : lo + _BLOCK]
         u = workspace[: m.shape[0]]
-        _exp_minus_abs(m, bits[: m.shape[0]], u)
+        exp_minus_abs(m, bits[: m.shape[0]], u)
         for i in range(m.shape[0]):
             loss = max(-m[i], 0.0) + _log_1_plus(u[i])
             p = (u[i] if m[i] >= 0.0 else 1.0) / (1.0 + u[i])
@@ -151,7 +151,7 @@ def logistic_total(margin, cost):
     for lo in range(0, margin.shape[0], _BLOCK):
         m, c = margin[lo : lo + _BLOCK], cost[lo : lo + _BLOCK]
         u = workspace[: m.shape[0]]
-        _exp_minus_abs(m, bits[: m.shape[0]], u)
+        exp_minus_abs(m, bits[: m.shape[0]], u)
         for i in range(m.shape[0]):
             u[i] = c[i] * (max(-m[i], 0.0) + _log_1_plus(u[i]))
         total += _sum(u)
@@ -164,7 +164,7 @@ def logistic_slope(margin, cost, out):
     bits = np.empty(_BLOCK, dtype=np.int64)
     for lo in range(0, margin.shape[0], _BLOCK):
         m, c, u = margin[lo : lo + _BLOCK], cost[lo : lo + _BLOCK], out[lo : lo + _BLOCK]
-        _exp_minus_abs(m, bits[: m.shape[0]], u)
+        exp_minus_abs(m, bits[: m.shape[0]], u)
         for i in range(m.shape[0]):
             u[i] = c[i] * (u[i] if m[i] >= 0.0 else 1.0) / (1.0 + u[i])
 
@@ -175,7 +175,7 @@ def logistic_curvature(margin, cost, out):
     bits = np.empty(_BLOCK, dtype=np.int64)
     for lo in range(0, margin.shape[0], _BLOCK):
         m, c, u = margin[lo : lo + _BLOCK], cost[lo : lo + _BLOCK], out[lo : lo + _BLOCK]
-        _exp_minus_abs(m, bits[: m.shape[0]], u)
+        exp_minus_abs(m, bits[: m.shape[0]], u)
         for i in range(m.shape[0]):
             u[i] = c[i] * u[i] / ((1.0 + u[i]) * (1.0 + u[i]))
 
@@ -190,7 +190,7 @@ def logistic_directional_slope(margin, step, t, cost):
         m, u = moved[: s.shape[0]], workspace[: s.shape[0]]
         for i in range(s.shape[0]):
             m[i] = margin[lo + i] + t * s[i]
-        _exp_minus_abs(m, bits[: s.shape[0]], u)
+        exp_minus_abs(m, bits[: s.shape[0]], u)
         for i in range(s.shape[0]):
             u[i] = s[i] * (c[i] * (u[i] if m[i] >= 0.0 else 1.0) / (1.0 + u[i]))
         total += _sum(u)

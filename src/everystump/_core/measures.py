@@ -358,3 +358,14 @@ def _integrate(function: Function, low: np.ndarray, high: np.ndarray, d: int) ->
             f"[{low[0]:g}, {high[-1]:g}]; use one that is finite and integrable there."
         )
     return mass
+
+
+def finite_masses(measure: Measure, column: Column, d: int) -> Masses:
+    """Return the masses of a feature; raise if their sum overflows."""
+    masses = measure.stump_masses(column, d)
+    if not np.isfinite(masses.inside.sum() + masses.outside):
+        raise ValueError(
+            f"measure: feature {d} ranges from {column.low:g} to {column.high:g}, too wide for its "
+            f'mass to be a finite number; scale the feature or use measure="rank".'
+        )
+    return masses

@@ -59,11 +59,12 @@ class Packing:
         return len(self.members) == len(self.locations)
 
     def expand(self, table: np.ndarray) -> np.ndarray:
-        """Return the joint table of a table."""
+        """Return the joint table of a table, which may have several rows, each a table."""
         if self.is_trivial:
             return table
         n_bins = self.expand_matrix.shape[1]
-        return np.concatenate([self.expand_matrix @ table[:n_bins], table[n_bins:]])
+        expanded = (self.expand_matrix @ table[..., :n_bins].T).T
+        return np.concatenate([expanded, table[..., n_bins:]], axis=-1)
 
     def fold(self, joint: np.ndarray) -> np.ndarray:
         """Return sums by bin, given sums by joint bin: the transpose of `expand`.

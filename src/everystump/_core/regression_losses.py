@@ -74,13 +74,13 @@ class SquaredLoss(RegressionLoss, SmoothLoss):
         """Return the loss of each row."""
         return self.cost * (margin - self.target) ** 2
 
-    def slope(self, margin: np.ndarray) -> np.ndarray:
+    def slope(self, margin: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
         """Return minus the derivative."""
-        return 2.0 * self.cost * (self.target - margin)
+        return np.multiply(2.0 * self.cost, self.target - margin, out=out)
 
-    def curvature(self, margin: np.ndarray) -> np.ndarray:
+    def curvature(self, margin: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
         """Return the second derivative."""
-        return 2.0 * self.cost
+        return np.multiply(2.0, self.cost, out=out)
 
     def typical_curvature(self, a: np.ndarray) -> np.ndarray:
         """Return the second derivative."""
@@ -112,13 +112,15 @@ class Huber(SquaredLoss):
         near = np.minimum(distance, self.delta)
         return self.cost * near * (2.0 * distance - near)
 
-    def slope(self, margin: np.ndarray) -> np.ndarray:
+    def slope(self, margin: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
         """Return minus the derivative."""
-        return 2.0 * self.cost * np.clip(self.target - margin, -self.delta, self.delta)
+        near = np.clip(self.target - margin, -self.delta, self.delta)
+        return np.multiply(2.0 * self.cost, near, out=out)
 
-    def curvature(self, margin: np.ndarray) -> np.ndarray:
+    def curvature(self, margin: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
         """Return the second derivative, 0 beyond ``delta``."""
-        return 2.0 * self.cost * (np.abs(margin - self.target) < self.delta)
+        near = np.abs(margin - self.target) < self.delta
+        return np.multiply(2.0 * self.cost, near, out=out)
 
     def typical_curvature(self, a: np.ndarray) -> np.ndarray:
         """Return the curvature where the slope is ``a``."""
@@ -162,13 +164,13 @@ class Poisson(_LogLinkLoss):
         near = np.where(is_near, d, 0.0)
         return self.cost * np.where(is_near, t * (np.expm1(near) - near), _exp(margin) - t - t * d)
 
-    def slope(self, margin: np.ndarray) -> np.ndarray:
+    def slope(self, margin: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
         """Return minus the derivative."""
-        return self.cost * (self.target - _exp(margin))
+        return np.multiply(self.cost, self.target - _exp(margin), out=out)
 
-    def curvature(self, margin: np.ndarray) -> np.ndarray:
+    def curvature(self, margin: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
         """Return the second derivative."""
-        return self.cost * _exp(margin)
+        return np.multiply(self.cost, _exp(margin), out=out)
 
     def typical_curvature(self, a: np.ndarray) -> np.ndarray:
         """Return the curvature where the slope is ``a``."""
@@ -209,13 +211,13 @@ class Gamma(_LogLinkLoss):
         d = margin - np.log(self.target)
         return self.cost * (_expm1(-d) + d)
 
-    def slope(self, margin: np.ndarray) -> np.ndarray:
+    def slope(self, margin: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
         """Return minus the derivative."""
-        return self.cost * _expm1(np.log(self.target) - margin)
+        return np.multiply(self.cost, _expm1(np.log(self.target) - margin), out=out)
 
-    def curvature(self, margin: np.ndarray) -> np.ndarray:
+    def curvature(self, margin: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
         """Return the second derivative."""
-        return self.cost * _exp(np.log(self.target) - margin)
+        return np.multiply(self.cost, _exp(np.log(self.target) - margin), out=out)
 
     def typical_curvature(self, a: np.ndarray) -> np.ndarray:
         """Return the curvature where the slope is ``a``."""
@@ -301,15 +303,15 @@ class SmoothedPiecewiseLinear:
         limits = loss.above, loss.below, loss.epsilon
         return loss.cost, loss.target, *limits, self.center, self.penalty
 
-    def slope(self, margin: np.ndarray) -> np.ndarray:
+    def slope(self, margin: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
         """Return the maximizing ``a``."""
-        out = np.empty_like(margin)
+        out = np.empty_like(margin) if out is None else out
         regressionloops.smoothed_slope(margin, *self._arguments, out)
         return out
 
-    def curvature(self, margin: np.ndarray) -> np.ndarray:
+    def curvature(self, margin: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
         """Return ``penalty`` where ``a`` changes with the margin, else 0."""
-        out = np.empty_like(margin)
+        out = np.empty_like(margin) if out is None else out
         regressionloops.smoothed_curvature(margin, *self._arguments, out)
         return out
 
@@ -349,6 +351,16 @@ class ParametricLoss:
     def is_quadratic(self) -> bool:
         """Whether the curvature is the same everywhere."""
         return self.loss.is_quadratic
+
+    @property
+    def has_curvature(self) -> bool:
+        """Whether there are second derivatives."""
+        return self.loss.has_curvature
+
+    @property
+    def dispersion(self) -> float | None:
+        """The variance of the slope divided by the mean curvature, if known."""
+        return self.loss.dispersion
 
     def for_rows(self, cost: np.ndarray, target: np.ndarray) -> RegressionLoss:
         """Return the loss of rows."""

@@ -6,6 +6,7 @@ a score ``m`` predicts ``center + scale m``, with a log link ``scale exp(m)``.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -16,6 +17,12 @@ from everystump._core.shapes import ShapeModel
 _NORMAL_RANGE = 1.3489795003921634
 # A scale below this fraction of the targets is only rounding error.
 _MIN_RANGE = 1e-14
+
+# What a prediction is of a score, which is its link of the prediction.
+INVERSE_LINKS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
+    "identity": np.positive,
+    "log": np.exp,
+}
 
 
 @dataclass(frozen=True)
@@ -36,6 +43,14 @@ class TargetScale:
             return self.scale * np.exp(scores)
         return self.center + self.scale * scores
 
+    def solver_scores(self, scores: np.ndarray) -> np.ndarray:
+        """Return the scores of the solver, given those of the model: the inverse of `model`."""
+        return (scores - self._shift) / self.factor
+
+    @property
+    def _shift(self) -> float:
+        return float(np.log(self.scale)) if self.log_link else self.center
+
     @property
     def factor(self) -> float:
         """The factor of the scores of the solver in those of the model."""
@@ -43,9 +58,8 @@ class TargetScale:
 
     def model(self, shapes: ShapeModel) -> ShapeModel:
         """Return the model of ``y``, or of its logarithm, given that of the scaled targets."""
-        shift = float(np.log(self.scale)) if self.log_link else self.center
         scaled = shapes if self.factor == 1.0 else self.factor * shapes
-        return replace(scaled, intercept=scaled.intercept + shift)
+        return replace(scaled, intercept=scaled.intercept + self._shift)
 
 
 def mean_scale(y: np.ndarray, weight: np.ndarray | None, *, center: bool) -> TargetScale:

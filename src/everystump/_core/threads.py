@@ -12,6 +12,7 @@ from functools import lru_cache
 from typing import Any, TypeVar
 
 import joblib
+import numpy as np
 from joblib.parallel import get_active_backend
 from threadpoolctl import ThreadpoolController
 
@@ -20,6 +21,7 @@ R = TypeVar("R")
 
 # Threads start when they are first needed, and idle ones cost almost nothing.
 _MIN_POOL_SIZE = 8
+_thread = threading.local()
 
 
 def count_threads(n_jobs: int | None) -> int:
@@ -74,6 +76,23 @@ def thread_map(work: Callable[[T], R], items: Iterable[T], n_threads: int) -> li
     return results
 
 
+def thread_buffer(size: int) -> np.ndarray:
+    """Return uninitialized floats that this thread reuses, valid until its next call.
+
+    The first access to new memory is slow: for temporary arrays it may take longer than the
+    computation, above all on Dask workers, which return freed memory at once.
+
+    Examples
+    --------
+    >>> thread_buffer(3).shape
+    (3,)
+    """
+    buffer = getattr(_thread, "buffer", None)
+    if buffer is None or len(buffer) < size:
+        buffer = _thread.buffer = np.empty(size)
+    return buffer[:size]
+
+
 def prefetch(items: Iterator[T]) -> Iterator[T]:
     """Yield items; a thread computes the next one while the current one is used.
 
@@ -121,6 +140,11 @@ def parallel_map(
     return list(parallel(joblib.delayed(work)(item) for item in items))
 
 
+def yields_results() -> bool:
+    """Whether joblib's backend returns results one by one; Ray's, for example, returns all."""
+    return bool(getattr(get_active_backend()[0], "supports_return_generator", False))
+
+
 def process_map(
     work: Callable[[T], R],
     items: Iterable[T],
@@ -132,8 +156,7 @@ def process_map(
     For work that holds the GIL most of the time.  ``done`` is called with each result in order,
     as soon as it is available if the backend supports that.
     """
-    one_by_one = getattr(get_active_backend()[0], "supports_return_generator", False)
-    parallel = joblib.Parallel(n_jobs=n_jobs, return_as="generator" if one_by_one else "list")
+    parallel = joblib.Parallel(n_jobs=n_jobs, return_as="generator" if yields_results() else "list")
     results = []
     for result in parallel(joblib.delayed(work)(item) for item in items):
         done(result)

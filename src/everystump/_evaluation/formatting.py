@@ -5,7 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-_FRACTIONS = ("accuracy", "balanced_accuracy", "precision", "recall")
+from everystump._text import format_quantities
+
+_FRACTIONS = ("accuracy", "balanced_accuracy", "precision", "recall", "rows_below")
+_UNITS = ("rmse", "mae", "pinball_loss")  # in the units of the target
+_TITLES = {"log_loss": "log loss", "r2": "R²", "rmse": "RMSE", "mae": "MAE"}
 _NEARLY_ALL = 0.99  # if model and baseline are above this, they are shown with one more digit
 
 
@@ -43,12 +47,20 @@ def _title(name: str, metrics: Mapping[str, Any]) -> str:
         return f"{name}, macro" if positive is None else f"{name} of “{positive}”"
     if name == "auc":
         return "AUC" if positive is not None else "AUC, macro"
-    return {"log_loss": "log loss"}.get(name, name.replace("_", " "))
+    return _TITLES.get(name, name.replace("_", " "))
 
 
 def _as_text(name: str, metric: Mapping[str, Any]) -> dict[str, str]:
     """Return a metric, its interval and its baseline as text."""
     value, baseline, low, high = (metric.get(key) for key in ("value", "baseline", "low", "high"))
+    if name in _UNITS:
+        numbers = [number for number in (value, baseline, low, high) if number is not None]
+        texts = iter(format_quantities(*numbers))
+        value, baseline, low, high = (
+            None if number is None else next(texts) for number in (value, baseline, low, high)
+        )
+        interval = "" if low is None or high is None else f"{low} to {high}"
+        return {"value": value or "–", "interval": interval, "baseline": baseline or "–"}
     if name in _FRACTIONS:
         digits = 2 if min(value or 0.0, baseline or 0.0) > _NEARLY_ALL else 1
         scale, unit = 100, "%"
@@ -56,7 +68,7 @@ def _as_text(name: str, metric: Mapping[str, Any]) -> dict[str, str]:
         digits, scale, unit = 3, 1, ""
 
     def text(number: float | None, unit: str = unit) -> str:
-        return "–" if number is None else f"{scale * number:.{digits}f}{unit}"
+        return "–" if number is None else f"{round(scale * number, digits) + 0.0:.{digits}f}{unit}"
 
     has_interval = low is not None and high is not None
     return {
@@ -80,6 +92,20 @@ def baseline_warning(metrics: Mapping[str, Any]) -> str | None:
     return " ".join(sentences) or None
 
 
+def baseline_answer(metrics: Mapping[str, Any]) -> str:
+    """Return what the baseline predicts: a quoted class, or the name of a number.
+
+    Examples
+    --------
+    >>> baseline_answer({"baseline": {"answer": "No"}})
+    '“No”'
+    >>> baseline_answer({"baseline": {"answer": 152.1, "name": "the mean"}})
+    'the mean'
+    """
+    baseline = metrics["baseline"]
+    return str(baseline.get("name", f"“{baseline['answer']}”"))
+
+
 def _probability_warning(metrics: Mapping[str, Any]) -> str | None:
     """Return a sentence if the log loss is above that of the class frequencies."""
     loss = metrics["figures"].get("log_loss") or {}
@@ -96,10 +122,10 @@ def _prediction_warning(metrics: Mapping[str, Any]) -> str | None:
     """Return a sentence if the predictions are not better than a constant one."""
     if metrics["better"]:
         return None
-    answer = metrics["baseline"]["answer"]
+    answer = baseline_answer(metrics)
     if metrics["better"] is None:
-        return f"The predictions are not significantly better than always predicting “{answer}”."
-    text = f"The predictions are no better than always predicting “{answer}”"
+        return f"The predictions are not significantly better than always predicting {answer}."
+    text = f"The predictions are no better than always predicting {answer}"
     auc = metrics["figures"].get("auc")
     if auc is None or auc["low"] is None or auc["low"] <= auc["baseline"]:
         return f"{text}."

@@ -1,6 +1,7 @@
 """R², root mean squared error and mean absolute error, each with a baseline.
 
-The baseline predicts the mean target of the training rows for every row.
+The baseline predicts the mean target of the training rows for every row or, for a model of a
+quantile such as the median, that quantile.
 """
 
 from __future__ import annotations
@@ -10,12 +11,14 @@ from typing import Any
 import numpy as np
 from scipy.stats import norm, ttest_1samp
 
+from everystump._evaluation.intervals import wilson
 from everystump._evaluation.metrics import SIGNIFICANCE, metric
 from everystump._tables.labels import check_numbers
 
 # With fewer rows, the normal approximation of a mean is not used.
 _MIN_ROWS = 30
 _METHOD = "normal approximation"
+MEDIAN = 0.5
 
 
 def evaluate_numbers(
@@ -24,6 +27,7 @@ def evaluate_numbers(
     baseline: float | None = None,
     *,
     n_folds: int = 1,
+    quantile: float | None = None,
 ) -> dict[str, Any]:
     """Return the metrics of a regression as plain data.
 
@@ -32,18 +36,23 @@ def evaluate_numbers(
     actual, predicted : ndarray of shape (n_rows,)
         Targets and predictions.
     baseline : float, optional
-        The mean target of the training rows; that of ``actual`` by default.
+        The mean target of the training rows, or their quantile; that of ``actual`` by default.
     n_folds : int, default=1
         The number of folds that the rows come from.
+    quantile : float, optional
+        The quantile that the model predicts; the mean by default.
 
     Returns
     -------
     dict
-        ``n_rows``; ``baseline``: its ``answer``, and the rows it was computed ``from``; ``better``:
-        whether predictions beat it in squared error (True, False, or None if the difference is not
-        significant); ``approximate``: whether the rows are of several folds; ``figures``: for
-        ``r2``, ``rmse`` and ``mae`` the ``value``, ``low`` and ``high`` (95% confidence limits,
-        None where there is no valid interval), ``interval`` (the method) and ``baseline``.
+        ``n_rows``; ``baseline``: its ``answer``, its ``name`` such as "the mean", and the rows it
+        was computed ``from``; ``better``: whether predictions beat it in squared error, or in the
+        pinball loss of a quantile (True, False, or None if the difference is not significant);
+        ``approximate``: whether the rows are of several folds; ``figures``: for ``r2``, ``rmse``
+        and ``mae`` the ``value``, ``low`` and ``high`` (95% confidence limits, None where there is
+        no valid interval), ``interval`` (the method) and ``baseline``; for a quantile other than
+        the median also ``pinball_loss``, and ``rows_below``, the fraction of rows that are not
+        above their prediction.
 
     Examples
     --------
@@ -51,7 +60,7 @@ def evaluate_numbers(
     >>> found["figures"]["r2"]["value"], round(found["figures"]["mae"]["value"], 3)
     (0.5, 0.333)
     """
-    answer = float(np.mean(actual)) if baseline is None else float(baseline)
+    answer = constant_baseline(actual, quantile) if baseline is None else float(baseline)
     squared, absolute = (actual - predicted) ** 2, np.abs(actual - predicted)
     constant = (actual - answer) ** 2
     spread = (actual - actual.mean()) ** 2
@@ -60,27 +69,73 @@ def evaluate_numbers(
     figures = {
         "r2": _r2(squared, constant, spread),
         "rmse": metric(mse**0.5, float(constant.mean()) ** 0.5, rmse_limits, _METHOD),
-        "mae": metric(
-            float(absolute.mean()),
-            float(np.abs(actual - answer).mean()),
-            _mean_limits(absolute),
-            _METHOD,
-        ),
+        "mae": _mean_metric(absolute, np.abs(actual - answer)),
     }
+    gains = constant - squared
+    if quantile is not None:
+        pinball, flat = (_pinball(actual, p, quantile) for p in (predicted, answer))
+        gains = flat - pinball
+        if quantile != MEDIAN:
+            figures = {
+                "rows_below": _rows_below(actual, predicted, answer),
+                "pinball_loss": _mean_metric(pinball, flat),
+                **figures,
+            }
     return {
         "n_rows": len(actual),
         "baseline": {
             "answer": answer,
+            "name": baseline_name(quantile),
             "from": "these rows" if baseline is None else "training rows",
         },
-        "better": _better(constant - squared),
+        "better": _better(gains),
         "approximate": n_folds > 1,
         "figures": {name: found for name, found in figures.items() if found is not None},
     }
 
 
+def constant_baseline(y: np.ndarray, quantile: float | None = None) -> float:
+    """Return the constant that a model is compared with: the mean of targets, or a quantile."""
+    return float(np.mean(y) if quantile is None else np.quantile(y, quantile))
+
+
+def baseline_name(quantile: float | None) -> str:
+    """Return the name of the baseline.
+
+    Examples
+    --------
+    >>> baseline_name(None), baseline_name(0.5), baseline_name(0.9)
+    ('the mean', 'the median', 'the 0.9 quantile')
+    """
+    if quantile is None:
+        return "the mean"
+    return "the median" if quantile == MEDIAN else f"the {quantile:g} quantile"
+
+
+def _pinball(actual: np.ndarray, predicted: Any, quantile: float) -> np.ndarray:
+    residual = actual - predicted
+    return np.maximum(quantile * residual, (quantile - 1.0) * residual)
+
+
+def _mean_metric(losses: np.ndarray, baseline: np.ndarray) -> dict[str, Any]:
+    """Return the mean of the losses of rows, with limits, and that of the baseline."""
+    return metric(float(losses.mean()), float(baseline.mean()), _mean_limits(losses), _METHOD)
+
+
+def _rows_below(actual: np.ndarray, predicted: np.ndarray, answer: float) -> dict[str, Any]:
+    n_below = int(np.sum(actual <= predicted))
+    limits = wilson(n_below, len(actual))
+    return metric(n_below / len(actual), float(np.mean(actual <= answer)), limits, "Wilson")
+
+
 def evaluate_regressor(
-    model: Any, X: Any, y: Any, *, baseline: float | None = None, unseen: bool = True
+    model: Any,
+    X: Any,
+    y: Any,
+    *,
+    baseline: float | None = None,
+    quantile: float | None = None,
+    unseen: bool = True,
 ) -> dict[str, Any]:
     """Return the metrics of a fitted regressor; without intervals if the rows are not ``unseen``.
 
@@ -92,7 +147,8 @@ def evaluate_regressor(
     False
     """
     predicted = np.asarray(model.predict(X), dtype=np.float64)
-    found = evaluate_numbers(check_numbers(y, len(predicted)), predicted, baseline)
+    actual = check_numbers(y, len(predicted))
+    found = evaluate_numbers(actual, predicted, baseline, quantile=quantile)
     if unseen:
         return found
     none = {"low": None, "high": None, "interval": None}

@@ -16,6 +16,8 @@ from everystump._tables.frames import Feature
 from everystump._text import truncate_list
 
 _MAX_SUGGESTIONS = 10
+# What the curves add up to, by the link of a regressor; None is a classifier.
+_SUMS = {None: "score", "identity": "prediction", "log": "logarithm of the prediction"}
 
 
 def shape_models(estimator: Any, *, include_axes: bool = False) -> list[ShapeModel]:
@@ -84,6 +86,17 @@ def suggest_name(name: Any, names: list) -> str:
 def class_labels(estimator: Any) -> np.ndarray:
     """Return the classes of a fitted classifier; none for a regressor."""
     return getattr(estimator, "classes_", np.empty(0))
+
+
+def sum_name(estimator: Any) -> str:
+    """Return what the contributions of a fitted model add up to.
+
+    Returns
+    -------
+    str
+        "score", for a regressor "prediction", and with a log link "logarithm of the prediction".
+    """
+    return _SUMS[getattr(estimator, "link_", None)]
 
 
 def class_model_indices(classes: np.ndarray, n_models: int, class_label: Any) -> list[int]:

@@ -10,6 +10,7 @@ import numpy as np
 from everystump._core.shapes import Ensemble, Shape, ShapeModel
 from everystump._core.surfaces import Axis, Surface
 from everystump._explanations.access import feature_names
+from everystump._explanations.bands import Bands, describe_band, point_values
 from everystump._explanations.importance import Densities, importances, missing_fraction
 from everystump._explanations.terms import term_names
 from everystump._tables.frames import Feature
@@ -23,6 +24,7 @@ def global_table(
     features: Sequence[Feature],
     classes: np.ndarray,
     densities: Densities,
+    bands: Bands | None = None,
 ) -> Any:
     """Return the importance of each term for each score, most important first."""
     import pandas as pd
@@ -38,12 +40,24 @@ def global_table(
             ),
             *map(_describe_surface, model.surfaces, densities.surfaces),
         ]
+        if bands is not None:
+            terms = zip(_terms(model), _terms(bands.errors[k]), _terms(densities), strict=True)
+            described = [
+                rest | describe_band(*term, bands)
+                for rest, term in zip(described, terms, strict=True)
+            ]
         records += [
             {**label, "feature": name, "importance": value, **rest}
             for name, value, rest in zip(names, values[k], described, strict=True)
         ]
     frame = pd.DataFrame.from_records(records)
     return frame.sort_values("importance", ascending=False, kind="stable", ignore_index=True)
+
+
+def _terms(source: ShapeModel | Densities) -> list:
+    """Return the curves of a model, or their densities, and then the surfaces."""
+    curves = source.curves if isinstance(source, Densities) else source.shapes
+    return [*curves, *source.surfaces]
 
 
 def _describe_curve(shape: Shape, feature: Feature, density: Any) -> dict[str, Any]:
@@ -108,33 +122,49 @@ def stump_table(models: list[ShapeModel], features: Sequence[Feature], classes: 
 
 
 def curve_table(
-    models: list[ShapeModel], features: Sequence[Feature], classes: np.ndarray, d: int
+    models: list[ShapeModel],
+    features: Sequence[Feature],
+    classes: np.ndarray,
+    d: int,
+    bands: Bands | None = None,
 ) -> Any:
     """Return the knots or levels of feature ``d`` with their contributions."""
     import pandas as pd
 
     parts = []
-    for label, model in zip(_class_columns(classes, models), models, strict=True):
+    for k, (label, model) in enumerate(zip(_class_columns(classes, models), models, strict=True)):
         values, contributions = _points(model[d], features[d])
-        parts.append(pd.DataFrame({**label, "value": values, "contribution": contributions}))
+        columns = {**label, "value": values, "contribution": contributions}
+        if bands is not None:
+            columns |= bands.columns(contributions, point_values(bands.errors[k][d]))
+        parts.append(pd.DataFrame(columns))
     return pd.concat(parts, ignore_index=True)
 
 
 def surface_table(
-    models: list[ShapeModel], features: Sequence[Feature], classes: np.ndarray, term: Term
+    models: list[ShapeModel],
+    features: Sequence[Feature],
+    classes: np.ndarray,
+    term: Term,
+    bands: Bands | None = None,
 ) -> Any:
     """Return the grid points of an interaction with their contributions."""
     import pandas as pd
 
     names = term_names(features, [(d,) for d in term])
     parts = []
-    for label, model in zip(_class_columns(classes, models), models, strict=True):
-        surface = model.surfaces[model.terms.index(term) - len(model)]
+    for k, (label, model) in enumerate(zip(_class_columns(classes, models), models, strict=True)):
+        j = model.terms.index(term) - len(model)
+        surface = model.surfaces[j]
         points = [_entries(axis, features[d]) for d, axis in zip(term, surface.axes, strict=True)]
         grid = np.indices(surface.values.shape).reshape(surface.order, -1)
         columns: dict[Any, Any] = {_unique(title, names): value for title, value in label.items()}
-        columns |= {name: p[k] for name, p, k in zip(names, points, grid, strict=True)}
+        columns |= {name: p[i] for name, p, i in zip(names, points, grid, strict=True)}
         columns[_unique("contribution", names)] = surface.values.ravel()
+        if bands is not None:
+            errors = bands.errors[k].surfaces[j].values.ravel()
+            limits = bands.columns(surface.values.ravel(), errors)
+            columns |= {_unique(title, names): value for title, value in limits.items()}
         parts.append(pd.DataFrame(columns))
     return pd.concat(parts, ignore_index=True)
 
@@ -159,11 +189,10 @@ def _unique(title: str, names: list) -> str:
 def _points(shape: Shape, feature: Feature) -> tuple[Any, np.ndarray]:
     """Return the knots or levels with their contributions, the missing value last."""
     points: Any = shape.knots if feature.levels is None else feature.levels
-    values = shape.levels if shape.is_category else shape.values
-    if shape.missing is None:
-        return points, values
-    dtype = np.float64 if feature.levels is None else object
-    return np.append(points.astype(dtype), np.nan), np.append(values, shape.missing)
+    if shape.missing is not None:
+        dtype = np.float64 if feature.levels is None else object
+        points = np.append(points.astype(dtype), np.nan)
+    return points, point_values(shape)
 
 
 def _stump_records(ensemble: Ensemble, features: Sequence[Feature]) -> Iterator[dict[str, Any]]:

@@ -14,7 +14,7 @@ from everystump._core.shapes import Shape, ShapeModel, combine_shapes
 from everystump._pipelines.columns import ColumnMapping, Mappings, apply_step, unsupported_error
 from everystump._pipelines.surfaces import fold_surfaces, fold_weights
 from everystump._tables.frames import Feature
-from everystump.estimators._base import ScoreClassifier, as_class_list, unwrap_binary
+from everystump.estimators._base import TableEstimator, as_class_list, unwrap_binary
 from everystump.estimators._editing import copy_without_solution
 
 _ZERO = Shape(np.zeros(1), np.zeros(1))
@@ -28,8 +28,11 @@ _VALID = {
     "interaction_cv_results_",
     "interaction_strength_",
     "intercept_",
+    "link_",
+    "multi_class_",
     "n_iter_",
     "refined_cv_results_",
+    "target_scale_",
 }
 _REPLACED = {
     "density_",
@@ -57,7 +60,7 @@ def fold_pipeline(model: Any) -> Any:
     Returns
     -------
     estimator
-        Of the class of the last step, with its classes, certificate and curves.
+        Of the class of the last step, with its classes or link, certificate and curves.
 
     Examples
     --------
@@ -71,13 +74,15 @@ def fold_pipeline(model: Any) -> Any:
     0   25.0          -1.0
     1   25.0           1.0
     """
+    _check_targets_unchanged(model)
     if not _is_pipeline(model):
         return model
     last = model.steps[-1][1]
-    if not isinstance(last, ScoreClassifier):
+    _check_targets_unchanged(last)
+    if not isinstance(last, TableEstimator):
         raise ValueError(
             f"model: the last step of the pipeline, {type(last).__name__}, is not an everystump "
-            f"classifier; save the pipeline with skops or joblib."
+            f"estimator; save the pipeline with skops or joblib."
         )
     check_is_fitted(last, last._fitted_attribute)
     n, names = _input_columns(model, last)
@@ -142,6 +147,20 @@ def _is_pipeline(model: Any) -> bool:
     from sklearn.pipeline import Pipeline
 
     return type(model) is Pipeline
+
+
+def _check_targets_unchanged(model: Any) -> None:
+    """Check that a model does not transform the targets of a regressor."""
+    if not hasattr(model, "regressor"):
+        return
+    from sklearn.compose import TransformedTargetRegressor
+
+    if isinstance(model, TransformedTargetRegressor):
+        raise ValueError(
+            "model: TransformedTargetRegressor changes predictions, which curves cannot express; "
+            "pass its regressor_ and transform the predictions elsewhere, or fit a StumpRegressor "
+            'with loss="poisson" or "gamma", which have a log link, to the original targets.'
+        )
 
 
 def _input_columns(pipeline: Any, last: Any) -> tuple[int, Any]:

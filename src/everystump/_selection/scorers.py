@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from inspect import signature
 from typing import Any, NamedTuple
 
@@ -44,19 +45,33 @@ def accuracy(scores: np.ndarray, label: np.ndarray, weight: np.ndarray | None) -
     )
 
 
-def neg_log_loss(scores: np.ndarray, label: np.ndarray, weight: np.ndarray | None) -> float:
+def neg_log_loss(
+    scores: np.ndarray, label: np.ndarray, weight: np.ndarray | None, *, softmax: bool = False
+) -> float:
     """Return the weighted mean log-probability of the rows' classes; the scores are log-odds.
 
-    Unlike scikit-learn's scorer, it accepts rows that do not have all classes.
+    Unlike scikit-learn's scorer, it accepts rows that do not have all classes.  See
+    `log_probabilities` for ``softmax``.
     """
     if scores.ndim == 1:
         log_p = -np.logaddexp(0.0, np.where(label == 1, -scores, scores))
     else:
-        log_p = log_probabilities(scores)[np.arange(len(label)), label]
+        log_p = log_probabilities(scores, softmax=softmax)[np.arange(len(label)), label]
     return float(np.average(log_p, weights=weight))
 
 
-_BUILT_IN = {"accuracy": accuracy, "neg_log_loss": neg_log_loss}
+_BUILT_IN = ("accuracy", "neg_log_loss")
+
+
+def _built_in_metric(estimator: Any, scoring: Any) -> Callable[..., float] | None:
+    """Return the metric of a usual scorer; None for others, and if there are no probabilities."""
+    if not isinstance(scoring, str):
+        return None
+    if scoring == "accuracy":
+        return accuracy
+    if scoring == "neg_log_loss" and hasattr(estimator, "predict_proba"):
+        return partial(neg_log_loss, softmax=estimator._has_softmax)
+    return None
 
 
 def make_class_score(estimator: Any, scoring: Any, table: ClassTable, test: np.ndarray) -> Score:
@@ -66,9 +81,9 @@ def make_class_score(estimator: Any, scoring: Any, table: ClassTable, test: np.n
     scikit-learn's checks, which take longer than the scores.
     """
     label = table.label[test]
-    is_built_in = isinstance(scoring, str) and scoring in _BUILT_IN
-    if is_built_in and (scoring == "accuracy" or hasattr(estimator, "predict_proba")):
-        metric, weight = _BUILT_IN[scoring], _test_weight(table, test)
+    metric = _built_in_metric(estimator, scoring)
+    if metric is not None:
+        weight = _test_weight(table, test)
         return lambda candidate: metric(candidate.scores(test), label, weight)
     return _scikit_learn_score(estimator, scoring, table, table.classes[label], test)
 
@@ -100,7 +115,7 @@ def _scikit_learn_score(
     if table.X is None:
         raise ValueError(
             f"scoring={scoring!r} needs the samples, which fit_chunks does not keep; use one of "
-            f"{sorted(_BUILT_IN)}, or fit."
+            f"{list(_BUILT_IN)}, or fit."
         )
     scorer = check_scoring(estimator, scoring=scoring)
     X, weight, weights = table.X[test], _test_weight(table, test), {}

@@ -19,11 +19,10 @@ from everystump._tables.chunk_targets import ClassWeights, Numbers
 from everystump._tables.chunks import (
     Chunk,
     ChunkSummary,
-    EncodedChunk,
     TablePlan,
     summarize_chunk,
 )
-from everystump._tables.row_hashes import RowHashes
+from everystump._tables.row_hashes import RowHashes, hash_rows
 from everystump._tables.training_table import (
     ClassTable,
     NumberTable,
@@ -149,13 +148,17 @@ class ChunkReader:
         weight = np.empty(n) if summary.has_weights else None
         sums, start, n_input_rows = None, 0, 0
         for chunk in self._iterate():
-            part = plan.encode(chunk, self.n_threads)
+            part = plan.read(chunk)
             rows = slice(start, start + len(part.label))
             if rows.stop > n:
                 raise _second_pass_error(n)
-            _copy(part, rows, codes, label, hashes, weight)
-            index[rows] = n_input_rows + part.input_index
-            sums = part.sums if sums is None else add_sums(sums, part.sums)
+            own = plan.encode(part, codes[:, rows], self.n_threads)
+            sums = own if sums is None else add_sums(sums, own)
+            found = hash_rows(part.X, plan.labels.hashed(part.label), self.n_threads)
+            hashes.rows[rows], hashes.fine[rows] = found.rows, found.fine
+            label[rows], index[rows] = part.label, n_input_rows + part.input_index
+            if weight is not None:
+                weight[rows] = 1.0 if part.weight is None else part.weight
             start, n_input_rows = rows.stop, n_input_rows + len(chunk.X)
         if sums is None or start != n:
             raise _second_pass_error(n)
@@ -175,18 +178,3 @@ def _second_pass_error(n_rows: int) -> ValueError:
         f"chunks: the second pass did not yield the {n_rows:,} rows of the first one; pass an "
         f"object that can be iterated twice, such as a list, not a generator."
     )
-
-
-def _copy(
-    part: EncodedChunk,
-    rows: slice,
-    codes: np.ndarray,
-    label: np.ndarray,
-    hashes: RowHashes,
-    weight: np.ndarray | None,
-) -> None:
-    """Copy the rows of a chunk to their place in the arrays of the table."""
-    codes[:, rows], label[rows] = part.codes, part.label
-    hashes.rows[rows], hashes.fine[rows] = part.hashes.rows, part.hashes.fine
-    if weight is not None:
-        weight[rows] = 1.0 if part.weight is None else part.weight

@@ -84,7 +84,7 @@ class ClassWeights(NamedTuple):
                 f"y: the label {unknown.tolist()[0]!r} is in the second pass over the chunks but "
                 f"not in the first one; do not change the data during the fit."
             )
-        return np.searchsorted(self.classes, classes)[label]
+        return np.searchsorted(self.classes, classes).astype(self.dtype)[label]
 
     def hashed(self, encoded: np.ndarray) -> np.ndarray:
         """Return class indices."""

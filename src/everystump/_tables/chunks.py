@@ -1,8 +1,8 @@
 """Training tables in chunks: two passes, one that summarizes columns and labels, one that encodes.
 
 `summarize_chunk` and `ChunkSummary.merge` find the columns of a table, the levels of its categories
-and the bins of its numbers from its chunks, in any order and on any machine; `TablePlan.encode`
-then encodes a chunk by itself.
+and the bins of its numbers from its chunks, in any order and on any machine; `TablePlan` then reads
+and encodes a chunk by itself.
 """
 
 from __future__ import annotations
@@ -19,10 +19,9 @@ from everystump._core.chunk_columns import (
     encode_columns,
     plan_code_type,
 )
-from everystump._core.columns import Column
+from everystump._core.columns import Column, map_columns
 from everystump._core.measures import Measure
 from everystump._core.sketches import ColumnSketch
-from everystump._core.threads import thread_map
 from everystump._tables.chunk_targets import ClassWeights, Numbers
 from everystump._tables.frames import (
     Feature,
@@ -34,7 +33,6 @@ from everystump._tables.frames import (
     read_table,
 )
 from everystump._tables.levels import merge_levels
-from everystump._tables.row_hashes import RowHashes, hash_rows
 from everystump._tables.validation import check_sample_weight
 from everystump._text import truncate_list
 
@@ -113,15 +111,13 @@ class ChunkSummary:
         return TablePlan(self.features, tuple(columns), self.labels)
 
 
-class EncodedChunk(NamedTuple):
+class ChunkRows(NamedTuple):
     """The rows of a chunk with positive weights."""
 
-    codes: np.ndarray  # (n_features, n_rows)
+    X: np.ndarray  # (n_rows, n_features): numbers, and codes of levels
     label: np.ndarray  # (n_rows,): index of each row's class, or the number to predict
     weight: np.ndarray | None  # (n_rows,)
     input_index: np.ndarray  # (n_rows,): the index of each row in the chunk
-    hashes: RowHashes
-    sums: list[BinSums]  # of each column
 
 
 @dataclass(frozen=True)
@@ -142,17 +138,17 @@ class TablePlan:
         """The type of codes."""
         return plan_code_type(self.columns)
 
-    def encode(self, chunk: Chunk, n_threads: int = 1) -> EncodedChunk:
-        """Encode the rows of a chunk."""
+    def read(self, chunk: Chunk) -> ChunkRows:
+        """Return the rows of a chunk."""
         X = _read_planned(chunk.X, self.features)
         y, weight, index = _read_labels_and_weights(chunk, X, self.labels)
         if len(index) < len(X):
-            X = X[index]
-        label = self.labels.encode(y[index])
-        codes = np.empty((len(self.columns), len(X)), dtype=self.code_type)
-        sums = encode_columns(X, weight, self.columns, codes, n_threads)
-        hashes = hash_rows(X, self.labels.hashed(label), n_threads)
-        return EncodedChunk(codes, label, weight, index, hashes, sums)
+            X, y = X[index], y[index]
+        return ChunkRows(X, self.labels.encode(y), weight, index)
+
+    def encode(self, rows: ChunkRows, out: np.ndarray, n_threads: int = 1) -> list[BinSums]:
+        """Write the codes of rows, of shape (n_features, n_rows); return the sums by column."""
+        return encode_columns(rows.X, rows.weight, self.columns, out, n_threads)
 
     def finish(self, sums: Sequence[BinSums]) -> tuple[Column, ...]:
         """Return the columns, given the sums over all rows."""
@@ -172,12 +168,11 @@ def summarize_chunk(
         X, y = X[index], y[index]
     labels = targets.summarize(y, weight)
 
-    def sketch(d: int) -> tuple[Feature, ColumnSketch]:
-        x = np.ascontiguousarray(X[:, d], dtype=np.float64)
+    def sketch(d: int, x: np.ndarray) -> tuple[Feature, ColumnSketch]:
         _check_no_infinity(x, features[d].display_name(d))
         return _sketch_column(features[d], x, weight)
 
-    sketched = thread_map(sketch, range(X.shape[1]), n_threads)
+    sketched = map_columns(sketch, X, n_threads)
     return ChunkSummary(
         tuple(feature for feature, _ in sketched),
         tuple(column for _, column in sketched),
@@ -237,10 +232,12 @@ def _check_same_columns(first: Sequence[Feature], second: Sequence[Feature]) -> 
         )
     missing = [repr(name) for name in names if name not in others]
     extra = [repr(name) for name in others if name not in names]
-    text = f"{truncate_list(missing or extra, 5)}" if missing or extra else "the same, reordered"
+    text = "in another order"
+    if missing or extra:
+        text = f"{truncate_list(missing or extra, 5)} not in all of them"
     raise ValueError(
-        f"X: the columns differ between chunks ({text} not in all of them); all chunks must have "
-        f"the same columns in the same order."
+        f"X: the columns differ between chunks ({text}); all chunks must have the same columns in "
+        f"the same order."
     )
 
 

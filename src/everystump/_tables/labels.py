@@ -147,8 +147,11 @@ def labels_from_scores(score: np.ndarray, classes: np.ndarray) -> np.ndarray:
     return classes[score.argmax(axis=1)]
 
 
-def log_probabilities(log_odds: np.ndarray) -> np.ndarray:
-    """Return log-probabilities from log-odds; for several classes, those of one-vs-rest.
+def log_probabilities(log_odds: np.ndarray, *, softmax: bool = False) -> np.ndarray:
+    """Return log-probabilities from log-odds.
+
+    For several classes, those of one-vs-rest are normalized; with ``softmax``, the scores of all
+    classes are those of one multinomial model.
 
     Examples
     --------
@@ -157,7 +160,7 @@ def log_probabilities(log_odds: np.ndarray) -> np.ndarray:
     """
     if log_odds.ndim == 1:
         return -np.logaddexp(0.0, np.column_stack([log_odds, -log_odds]))
-    log_p = -np.logaddexp(0.0, -log_odds)
+    log_p = log_odds if softmax else -np.logaddexp(0.0, -log_odds)
     return log_p - logsumexp(log_p, axis=1, keepdims=True)
 
 

@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 import everystump.bounds as bounds
-from everystump._evaluation import evaluate_model
+from everystump._evaluation import PredictionInterval
 from everystump._evaluation.intervals import wilson
 from everystump._explanations.access import feature_names, strength_and_path
 from everystump._explanations.importance import importances, term_densities
-from everystump._tables.labels import class_indices
-from everystump._workflow.errors import input_errors
-from everystump.bounds._bound import UnsupportedModelError
+from everystump._text import pluralize
+from everystump.bounds._bound import Bound, UnsupportedModelError
 from everystump.bounds._protocol import NotTrainingDataError
+from everystump.bounds._validation_bound import fraction_bound
 from everystump.estimators._base import as_class_list
 
 _PARAMETERS = re.compile(r"\b(tol|max_iter)\b")
 _LOO_ERROR = "the leave-one-out error on the training rows"
+_OUTSIDE = "with 95% confidence, the fraction of new rows outside their prediction interval"
+_CALIBRATED = "Wilks (1941): the intervals come from these rows"
 _UNSEEN = {"validation_bound": "with 95% confidence, the error on new rows"}
 _TRAINING = {
     "loo_bound": _LOO_ERROR,
@@ -28,23 +31,6 @@ _TRAINING = {
 }
 # If the assumptions of these are violated, the value is still an estimate.
 _ESTIMATES = ("validation_bound", "loo_bound", "det_loo_bound")
-
-
-def count_classes(model: Any, y: np.ndarray) -> list[int]:
-    """Return the number of labels of each class, in the order of ``classes_``."""
-    indices = class_indices(y, model.classes_, len(y))
-    return np.bincount(indices, minlength=len(model.classes_)).tolist()
-
-
-def model_metrics(model: Any, X: Any, y: np.ndarray, *, unseen: bool) -> dict[str, Any]:
-    """Return the metrics of a model on labeled rows; see `everystump._evaluation.evaluate`.
-
-    Intervals are omitted unless the rows are ``unseen``, that is, not used for training.
-    """
-    about = getattr(model, "about_", {})
-    positive, counts = about.get("positive"), about.get("class_counts")
-    with input_errors():
-        return evaluate_model(model, X, y, positive=positive, counts=counts, unseen=unseen)
 
 
 def error_rate(metrics: dict[str, Any], how: str) -> dict[str, Any]:
@@ -100,12 +86,52 @@ def evaluate_bounds(model: Any, X: Any, y: np.ndarray, *, unseen: bool) -> list[
     return list({bound["bounded"]: bound for bound in reversed(valid)}.values())[::-1]
 
 
+def interval_of(model: Any) -> PredictionInterval | None:
+    """Return the prediction intervals of a model, None if it has none."""
+    stored = getattr(model, "about_", {}).get("interval")
+    return None if stored is None else PredictionInterval(**stored)
+
+
+def why_no_interval(model: Any) -> str:
+    """Return why a regressor that was fitted by the command has no prediction intervals."""
+    about = getattr(model, "about_", {})
+    if about.get("refit"):
+        return "the refitted model was trained on all rows"
+    if not about.get("n_held_out"):
+        return "no rows were held out"
+    if getattr(model, "loss", None) == "quantile":
+        return "the prediction is itself a limit, the quantile"
+    return f"{pluralize(about['n_held_out'], 'held-out row')} are too few"
+
+
+def interval_bound(
+    model: Any, interval: PredictionInterval, X: Any, y: np.ndarray, *, calibrated: bool
+) -> dict[str, Any]:
+    """Return a bound on the fraction of new rows outside the prediction intervals.
+
+    If the intervals were ``calibrated`` on these rows, the fraction has a beta distribution, which
+    depends on the rank of the half width only.  Its quantile equals the Clopper-Pearson bound for
+    the number of rows beyond that rank.
+    """
+    n_outside = interval.n_beyond
+    if not calibrated:
+        n_outside = int(np.sum(interval.is_outside(y, np.asarray(model.predict(X)))))
+    bound = fraction_bound(model, X, y, n_outside)
+    if calibrated:
+        bound = replace(bound, reference=_CALIBRATED)
+    return _as_record("interval_bound", _OUTSIDE, bound)
+
+
 def _bound(name: str, bounded: str, model: Any, X: Any, y: np.ndarray) -> dict[str, Any] | None:
     """Return a bound as plain data, None if it does not apply to this model or these rows."""
     try:
-        bound = getattr(bounds, name)(model, X, y)
+        return _as_record(name, bounded, getattr(bounds, name)(model, X, y))
     except (UnsupportedModelError, NotTrainingDataError):
         return None
+
+
+def _as_record(name: str, bounded: str, bound: Bound) -> dict[str, Any]:
+    """Return a bound as plain data."""
     return {
         "name": name,
         "bounded": bounded,

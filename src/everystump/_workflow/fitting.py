@@ -10,27 +10,16 @@ import numpy as np
 from sklearn.base import clone
 
 from everystump._core.progress import transient
-from everystump._evaluation import LabeledPredictions, evaluate, positive_index
 from everystump._explanations.access import certificate_and_path
-from everystump._selection.folds import stratified_folds
-from everystump._tables.labels import class_indices
-from everystump._text import pluralize
 from everystump._workflow.errors import collect_warnings, input_errors
-from everystump._workflow.evaluation import (
-    count_classes,
-    error_rate,
-    evaluate_bounds,
-    interaction_results,
-    score_importances,
-)
+from everystump._workflow.evaluation import interaction_results, score_importances
 from everystump._workflow.options import Dialect, InteractionOptions
 from everystump._workflow.plan import Plan
-from everystump._workflow.presets import PRESETS
-from everystump._workflow.schema.labels import ordered_classes
 from everystump._workflow.schema.training_data import TrainingData
-from everystump.estimators._base import rename_classes
+from everystump._workflow.targets.target import Target
 
 Progress = Callable[[int, int], None]
+_KEPT = ("error", "evaluated", "figures", "path", "interactions")
 
 
 def fit_model(
@@ -48,23 +37,19 @@ def fit_model(
     ``plan.refit`` the metrics are those of a first model, described by ``about_["refit"]``, and
     the returned model is trained on all rows.
     """
+    plan = plan.for_task(data.target.task)
     train, test = plan.split(data)
-    notes = plan.notes(data.target, *np.unique(data.y.astype(str), return_counts=True))
+    notes = plan.notes(data.target)
     model = _fit_rows(data, plan, train, plan.C, plan.chosen_interactions, verbose, notes)
     results = _evaluate(model, data, plan, train, test, progress)
     if plan.refit and test is not None:
-        kept = ("error", "figures", "path", "interactions")
-        results = {key: results[key] for key in kept if key in results}
-        results["refit"] = {"n_rows": len(train), "n_held_out": len(test)}
-        train, test = np.arange(len(data.y)), None
+        results = results_before_refit(results, len(train), len(test))
+        train, test = np.arange(len(data.target)), None
         C, interactions = getattr(model, "C_", plan.C), chosen_interactions(model)
         model = _fit_rows(data, plan, train, C, interactions, verbose, notes)
         results = _training_results(model, data, train) | results
     rows = FittedRows(
-        data.target,
-        data.positive,
-        count_classes(model, data.y[train]),
-        len(train),
+        data.target.take(train),
         0 if test is None else len(test),
         data.messages,
         data.dropped,
@@ -74,18 +59,26 @@ def fit_model(
     return model
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class FittedRows:
     """The training rows of a model, and the schema of their table; see `TrainingData`."""
 
-    target: str
-    positive: Any
-    class_counts: list[int]
-    n_rows: int
+    target: Target
     n_held_out: int
     messages: Sequence[str]
     dropped: Mapping[str, str]
     parsing: Mapping[str, Any]
+
+
+def results_before_refit(
+    results: Mapping[str, Any], n_rows: int, n_held_out: int
+) -> dict[str, Any]:
+    """Return the results of a first model that are kept if another one is trained on all rows.
+
+    Bounds and prediction intervals are those of the first model, so they are left out.
+    """
+    kept = {key: results[key] for key in _KEPT if key in results}
+    return kept | {"refit": {"n_rows": n_rows, "n_held_out": n_held_out}}
 
 
 def describe_fit(
@@ -101,12 +94,12 @@ def describe_fit(
     """Return the ``about_`` of a fitted model."""
     return {
         "data": source,
-        "target": rows.target,
-        "positive": rows.positive,
-        "model": f"{plan.preset}: {PRESETS[plan.preset].describe(model)}",
-        "n_rows": rows.n_rows,
+        "target": rows.target.name,
+        "task": rows.target.task,
+        "model": f"{plan.preset}: {plan.model.describe(model)}",
+        "n_rows": len(rows.target),
         "n_held_out": rows.n_held_out,
-        "class_counts": rows.class_counts,
+        **rows.target.describe_training(model),
         "schema": list(rows.messages),
         "notes": list(dict.fromkeys(notes)),
         "dropped": [f"{name}: {why}" for name, why in rows.dropped.items()],
@@ -120,39 +113,6 @@ def describe_fit(
     }
 
 
-def fit_with_class_order(model: Any, X: Any, y: np.ndarray, classes: np.ndarray) -> Any:
-    """Fit a classifier so that its ``classes_`` are in the order of ``classes``, and return it.
-
-    Scores, probabilities, curves and exports of two classes refer to ``classes_[1]``, so the second
-    of ``classes`` is the positive one.  If ``classes`` are not sorted, the model is fitted to their
-    indices, and the classes are renamed afterwards.
-
-    Parameters
-    ----------
-    model : estimator
-        One of this package.
-    X : frame
-        Samples.
-    y : ndarray of shape (n_samples,)
-        Labels.
-    classes : ndarray of shape (n_classes,)
-        All labels, in the order of ``classes_``.
-
-    Examples
-    --------
-    >>> from everystump import StumpSVC
-    >>> X, y = [[0], [1], [2], [3]], np.array(["sick", "sick", "well", "well"])
-    >>> model = fit_with_class_order(StumpSVC(), X, y, np.array(["well", "sick"]))
-    >>> model.classes_.tolist(), model.predict(X).tolist(), float(model.decision_function(X)[0]) > 0
-    (['well', 'sick'], ['sick', 'sick', 'well', 'well'], True)
-    """
-    if np.array_equal(np.unique(y), classes):
-        return model.fit(X, y)
-    model.fit(X, class_indices(y, classes, len(y)))
-    rename_classes(model, classes)
-    return model
-
-
 def _fit_rows(
     data: TrainingData,
     plan: Plan,
@@ -163,10 +123,9 @@ def _fit_rows(
     notes: list[str],
 ) -> Any:
     """Return a model of some rows; warnings are appended to ``notes``."""
-    model = PRESETS[plan.preset].build(C, plan.seed, interactions).set_params(verbose=verbose)
-    classes = ordered_classes(data.y, data.positive)
+    model = plan.build(C, interactions, verbose)
     with input_errors(), transient(), collect_warnings(notes):
-        fit_with_class_order(model, data.X.iloc[rows], data.y[rows], classes)
+        data.target.take(rows).fit(model, data.X.iloc[rows])
     return model.set_params(verbose=0)
 
 
@@ -185,63 +144,39 @@ def _evaluate(
     progress: Progress | None,
 ) -> dict[str, Any]:
     """Return the metrics on held-out rows or by cross-validation, and the training results."""
-    results = _training_results(model, data, train)
-    counts = count_classes(model, data.y[train])
+    results, training = _training_results(model, data, train), data.target.take(train)
     if test is not None:
-        X, y = data.X.iloc[test], data.y[test]
-        held_out = holdout_results(model, X, y, data.positive, counts)
+        held_out = holdout_results(model, data.X.iloc[test], data.target.take(test), training)
         return results | held_out | {"bounds": held_out["bounds"] + results["bounds"]}
-    predictions, n_folds = _cross_validate(model, data, plan, progress)
-    how = f"{n_folds} folds, approximate 95% interval"
-    return results | _metrics(model, predictions, data.positive, counts, how)
+    parts = _cross_validate(model, data, plan, progress)
+    return results | data.target.fold_results(model, parts, training)
 
 
-def holdout_results(
-    model: Any, X: Any, y: np.ndarray, positive: Any, counts: list[int]
-) -> dict[str, Any]:
+def holdout_results(model: Any, X: Any, held_out: Target, training: Target) -> dict[str, Any]:
     """Return metrics, bounds and importances of a model on held-out rows."""
-    predictions = LabeledPredictions.from_model(model, X, y)
-    how = f"{pluralize(len(y), 'held-out row')}, 95% interval"
-    return {
-        "bounds": evaluate_bounds(model, X, y, unseen=True),
-        "importances": score_importances(model, X),
-        **_metrics(model, predictions, positive, counts, how),
-    }
-
-
-def _metrics(
-    model: Any, predictions: LabeledPredictions, positive: Any, counts: list[int], how: str
-) -> dict[str, Any]:
-    classes = model.classes_.tolist()
-    metrics = evaluate(predictions, classes, positive_index(classes, positive), counts)
-    return {"error": error_rate(metrics, how), "figures": metrics}
+    results = held_out.held_out_results(model, X, training)
+    return {"importances": score_importances(model, X), **results}
 
 
 def _training_results(model: Any, data: TrainingData, train: np.ndarray) -> dict[str, Any]:
     """Return bounds that use the training rows, the certificate, the path, and interactions."""
-    X, y = data.X.iloc[train], data.y[train]
-    bounds = evaluate_bounds(model, X, y, unseen=False)
+    training = data.target.take(train)
+    bounds = training.bounds(model, data.X.iloc[train], unseen=False, held_out=False)
     return {"bounds": bounds, **certificate_and_path(model), **interaction_results(model)}
 
 
 def _cross_validate(
     model: Any, data: TrainingData, plan: Plan, progress: Progress | None
-) -> tuple[LabeledPredictions, int]:
-    """Return out-of-fold predictions and the number of folds.
-
-    The only row of a class is in no fold.
-    """
-    _, label = np.unique(data.y, return_inverse=True)
-    folds = stratified_folds(plan.cv or 0, label, plan.seed)
+) -> list[Any]:
+    """Return the predictions for the rows of each fold by a model of the other rows."""
+    folds = data.target.folds(plan.cv or 0, plan.seed)
     parts = []
     for k, fold in enumerate(folds, start=1):
         if progress is not None:
             progress(k, len(folds) + 1)
-        X, y = data.X.iloc[fold.train], data.y[fold.train]
         with input_errors(), collect_warnings([]):  # the final model has its own warnings
-            part = fit_with_class_order(clone(model), X, y, model.classes_)
-        X, y = data.X.iloc[fold.test], data.y[fold.test]
-        parts.append(LabeledPredictions.from_model(part, X, y))
+            part = data.target.take(fold.train).fit(clone(model), data.X.iloc[fold.train])
+        parts.append(data.target.take(fold.test).predictions(part, data.X.iloc[fold.test]))
     if progress is not None:
         progress(len(folds) + 1, len(folds) + 1)
-    return LabeledPredictions.concatenate(parts), len(folds)
+    return parts

@@ -2,27 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
+from everystump._core.threads import prefetch
+from everystump._memory import available_memory
+from everystump._sklearn_compat import is_regressor
 from everystump._tables.validation import check_rows
-from everystump._text import InvalidInputError, pluralize, truncate_list
+from everystump._text import InvalidInputError, format_bytes, pluralize
 from everystump._values import NUMBER, TEXT
 from everystump._workflow.errors import input_errors
 from everystump._workflow.options import Dialect
-from everystump._workflow.plan import split_rows
 from everystump._workflow.reading.files import parse_file, read_decompressed
+from everystump._workflow.reading.frames import NOTES
+from everystump._workflow.reading.stream import (
+    MEMORY_FRACTION,
+    FileStream,
+    ReadOptions,
+    find_large,
+    name_file,
+)
 from everystump._workflow.schema.expected_columns import (
     LEVELS,
+    ColumnWords,
     ExpectedColumns,
     describe_words,
+    merge_words,
 )
-from everystump._workflow.schema.labels import find_label
-from everystump._workflow.schema.parsers import parsers_from_dict
+from everystump._workflow.schema.parsers import NumberParser, parsers_from_dict
+from everystump._workflow.schema.target_readers import (
+    KnownClassReader,
+    NumberReader,
+    TargetReader,
+)
+from everystump._workflow.targets.target import Target
 
 HELD_OUT, TRAINING, GIVEN = "held-out", "training", ""
 
@@ -35,8 +52,8 @@ class EvaluationRows:
     ----------
     X : pandas.DataFrame
         Features; the index numbers the rows of the file.
-    y : ndarray or None
-        Labels as in ``classes_``, None if the table has none.
+    target : Target or None
+        Labels as in ``classes_`` or numbers, None if the table has none.
     kind : str
         ``"held-out"``, ``"training"``, or ``""`` for rows of another table.
     leakage_warning : str or None
@@ -44,14 +61,24 @@ class EvaluationRows:
     """
 
     X: Any
-    y: np.ndarray | None
+    target: Target | None
     kind: str = GIVEN
     leakage_warning: str | None = None
+
+    @property
+    def y(self) -> np.ndarray | None:
+        """The labels or numbers, None if the table has none."""
+        return None if self.target is None else self.target.y
 
     @property
     def is_training(self) -> bool:
         """Whether the rows are the training rows."""
         return self.kind == TRAINING
+
+    @property
+    def is_held_out(self) -> bool:
+        """Whether the rows were held out from the training table."""
+        return self.kind == HELD_OUT
 
     @property
     def is_unseen(self) -> bool:
@@ -117,6 +144,47 @@ def parse_table(
     return frame, notes + describe_words(expected_columns(model).find_words(frame))
 
 
+def read_options(model: Any, dialect: Dialect) -> ReadOptions:
+    """Return how files are read for a model in chunks."""
+    return ReadOptions(file_dialect(model, dialect), text_columns(model), keep_zeros=False)
+
+
+def match_stream(
+    model: Any,
+    stream: FileStream,
+    dialect: Dialect,
+    notes: list[str],
+    select: Callable[[Any], Any] = lambda frame: frame,
+) -> Iterator[tuple[Path, Any, Any]]:
+    """Yield chunks of rows: their file, the rows that are selected, and the model's features.
+
+    Notes are added at the end.
+    """
+    expected, words = expected_columns(model), dict[str, ColumnWords]()
+    for path, table in prefetch(stream.read(read_options(model, dialect))):
+        notes += [note for note in table.attrs.get(NOTES, ()) if note not in notes]
+        with name_file(path):
+            frame = select(table)
+        if len(frame) == 0:
+            continue
+        words = merge_words(words, expected.find_words(frame))
+        with name_file(path):
+            X = match_features(model, frame)
+        yield path, frame, X
+    notes += describe_words(words)
+
+
+def match_files(model: Any, path: Path, dialect: Dialect, notes: list[str]) -> Iterator[Any]:
+    """Yield the features of a model from a file, or in chunks from large files and several ones."""
+    stream = find_large(path)
+    if stream is None:
+        frame, found = read_table(path, dialect, model)
+        notes += found
+        yield match_features(model, frame)
+    else:
+        yield from (X for _, _, X in match_stream(model, stream, dialect, notes))
+
+
 def count_unknown_levels(model: Any, X: Any) -> dict[str, int]:
     """Return the number of rows with an unknown level, for each categorical feature with any."""
     with input_errors():
@@ -158,6 +226,53 @@ def _check_complete(X: Any) -> None:
         )
 
 
+def read_labeled_rows(path: Path, dialect: Dialect, model: Any) -> tuple[EvaluationRows, list[str]]:
+    """Return the rows of files on which to evaluate a model, and notes; see `match_labeled_rows`.
+
+    Of large files and of several ones, only the features and the labels are kept in memory.
+    """
+    stream = find_large(path)
+    if stream is None:
+        frame, notes = read_table(path, dialect, model)
+        return match_labeled_rows(model, frame), notes
+    return _read_labeled_stream(stream, dialect, model)
+
+
+def _read_labeled_stream(
+    stream: FileStream, dialect: Dialect, model: Any
+) -> tuple[EvaluationRows, list[str]]:
+    import pandas as pd
+
+    about, notes = getattr(model, "about_", {}), list[str]()
+    name, limit, n_bytes = about.get("target"), MEMORY_FRACTION * available_memory(), 0
+    parts, reader, n_labeled = [], target_reader(model, str(name)), 0
+
+    def select_labeled(frame: Any) -> Any:
+        nonlocal n_labeled
+        if name not in frame.columns:
+            return frame
+        is_labeled = reader.add(frame[name])
+        n_labeled += int(is_labeled.sum())
+        return frame[is_labeled]
+
+    for path, _, X in match_stream(model, stream, dialect, notes, select_labeled):
+        n_bytes += int(X.memory_usage(deep=True).sum())
+        if n_bytes > limit:
+            raise InvalidInputError(
+                f"The rows up to row {X.index[-1]:,} of {path} take more than "
+                f"{format_bytes(limit)}, an eighth of the available memory, which is too much to "
+                f"evaluate a model; pass fewer rows, or use the metrics of the fit (everystump "
+                f"report without DATA)."
+            )
+        parts.append(X)
+    if not parts:
+        raise InvalidInputError(f"{name!r} is missing in every row; add labels.")
+    X = pd.concat(parts, ignore_index=len(stream.files) > 1)
+    if n_labeled < len(X):
+        return EvaluationRows(X, None), notes
+    return _evaluation_rows(model, X, reader.finish()), notes
+
+
 def match_labeled_rows(model: Any, frame: Any) -> EvaluationRows:
     """Return the rows of a table on which to evaluate a model.
 
@@ -165,44 +280,42 @@ def match_labeled_rows(model: Any, frame: Any) -> EvaluationRows:
     the fraction and the seed, and are verified by the model's record of its training rows.
     """
     about = getattr(model, "about_", {})
-    target = about.get("target")
-    if target not in frame.columns:
+    name = about.get("target")
+    if name is None or name not in frame.columns:
         return EvaluationRows(match_features(model, frame), None)
-    is_labeled = frame[target].notna().to_numpy()
+    reader = target_reader(model, name)
+    is_labeled = reader.add(frame[name])
     if not is_labeled.any():
         return EvaluationRows(match_features(model, frame), None)
-    frame = frame[is_labeled]
-    X, y = match_features(model, frame), _match_labels(model, frame[target])
-    origin = about.get("origin")
-    return EvaluationRows(X, y) if origin is None else _compare_rows(model, X, y, origin)
+    return _evaluation_rows(model, match_features(model, frame[is_labeled]), reader.finish())
 
 
-def _compare_rows(model: Any, X: Any, y: np.ndarray, origin: dict[str, Any]) -> EvaluationRows:
+def _evaluation_rows(model: Any, X: Any, target: Target) -> EvaluationRows:
+    """Return labeled rows, compared with the training rows of the model if it has a record."""
+    origin = getattr(model, "about_", {}).get("origin")
+    return EvaluationRows(X, target) if origin is None else _compare_rows(model, X, target, origin)
+
+
+def target_reader(model: Any, name: str) -> TargetReader:
+    """Return the reader of a column with the targets of a model."""
+    if not is_regressor(model):
+        return KnownClassReader(name, classes=model.classes_)
+    stored = _origin(model).get("target")
+    parsers = {} if stored is None else parsers_from_dict({name: stored})
+    return NumberReader(name, parser=cast(NumberParser, parsers.get(name, NumberParser())))
+
+
+def _compare_rows(model: Any, X: Any, target: Target, origin: dict[str, Any]) -> EvaluationRows:
     """Return the held-out rows of the training table, or all rows, possibly with a warning."""
     with input_errors():
-        overlap = model.training_overlap(X, y)
+        overlap = model.training_overlap(X, target.y)
     if overlap.same_rows:
-        return EvaluationRows(X, y, TRAINING)
+        return EvaluationRows(X, target, TRAINING)
     if origin["holdout"] is not None:
         try:
-            train, test = split_rows(y.astype(str), origin["holdout"], origin["seed"])
+            train, test = target.split(origin["holdout"], origin["seed"])
         except InvalidInputError:  # too few rows to be the training table
             train = test = np.arange(0)
-        if len(train) and model.training_overlap(X.iloc[train], y[train]).same_rows:
-            return EvaluationRows(X.iloc[test], y[test], HELD_OUT)
-    return EvaluationRows(X, y, leakage_warning=overlap.leakage_warning)
-
-
-def _match_labels(model: Any, column: Any) -> np.ndarray:
-    """Return the labels of ``classes_`` that the cells of a column denote."""
-    classes = model.classes_.tolist()
-    matches = {label: find_label(label, classes) for label in column.astype(str).unique().tolist()}
-    unknown = next((label for label, match in matches.items() if match is None), None)
-    if unknown is not None:
-        raise InvalidInputError(
-            f"{column.name!r} is {unknown!r} in some rows, which is not one of the model's "
-            f"classes ({truncate_list([repr(label) for label in classes])}); fix or drop these "
-            f"rows."
-        )
-    number = {label: classes.index(match) for label, match in matches.items()}
-    return model.classes_[column.astype(str).map(number).to_numpy(dtype=np.intp)]
+        if len(train) and model.training_overlap(X.iloc[train], target.y[train]).same_rows:
+            return EvaluationRows(X.iloc[test], target.take(test), HELD_OUT)
+    return EvaluationRows(X, target, leakage_warning=overlap.leakage_warning)

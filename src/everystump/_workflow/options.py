@@ -1,12 +1,24 @@
-"""What the user specifies about a file, its columns and the interactions of a model."""
+"""What the user specifies about a file, its columns, the task, and the model."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from everystump._text import InvalidInputError
+
+CLASSIFICATION, REGRESSION = "classification", "regression"
+LOSSES = (
+    "squared",
+    "huber",
+    "absolute",
+    "quantile",
+    "epsilon_insensitive",
+    "poisson",
+    "gamma",
+)
+"""The losses of a regression."""
 
 
 @dataclass(frozen=True)
@@ -55,6 +67,8 @@ class ColumnOptions:
         Columns to treat as categorical or as numeric.
     positive : str or None
         Label of the positive class.
+    task : str or None
+        "classification" or "regression"; the target decides if None.
     """
 
     drop: Sequence[str] = ()
@@ -62,6 +76,65 @@ class ColumnOptions:
     categorical: Sequence[str] = ()
     positive: str | None = None
     numeric: Sequence[str] = ()
+    task: str | None = None
+
+
+def resolve_task(requested: str | None, implied: Mapping[str, str]) -> str | None:
+    """Return the task that options ask for, None if they leave it to the target.
+
+    Parameters
+    ----------
+    requested : str or None
+        The value of ``--task``, unless it is "auto".
+    implied : mapping of str to str
+        Other options, such as ``--loss huber``, and the task that they are for.
+
+    Examples
+    --------
+    >>> resolve_task(None, {"--loss huber": "regression"})
+    'regression'
+    """
+    tasks = {} if requested is None else {f"--task {requested}": requested}
+    tasks |= implied
+    first = next(iter(tasks), None)
+    if first is None:
+        return None
+    for option, task in tasks.items():
+        if task != tasks[first]:
+            raise InvalidInputError(
+                f"{option} is for {task}, but {first} is for {tasks[first]}; omit one of them."
+            )
+    return tasks[first]
+
+
+@dataclass(frozen=True)
+class LossOptions:
+    """The loss of a regression; that of the model if None.
+
+    Attributes
+    ----------
+    loss : str or None
+        One of `LOSSES`.
+    quantile : float or None
+        The quantile to predict, if the loss is "quantile".
+    """
+
+    loss: str | None = None
+    quantile: float | None = None
+
+    @classmethod
+    def parse(cls, loss: str | None, quantile: float | None) -> LossOptions:
+        """Return the options; a quantile alone implies its loss."""
+        if quantile is not None and loss not in (None, "quantile"):
+            raise InvalidInputError(
+                f"--quantile {quantile:g} needs --loss quantile, not {loss}; omit one of them."
+            )
+        return cls("quantile" if loss is None and quantile is not None else loss, quantile)
+
+    @property
+    def params(self) -> dict[str, Any]:
+        """The parameters of the estimator that are set."""
+        return {name: value for name, value in asdict(self).items() if value is not None}
 
 
 @dataclass(frozen=True)

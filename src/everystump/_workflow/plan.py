@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from everystump._explanations.access import suggest_name
-from everystump._selection.folds import count_folds, split_holdout
-from everystump._text import InvalidInputError, pluralize, truncate_list
-from everystump._workflow.options import InteractionOptions
-from everystump._workflow.presets import DEFAULT_INTERACTIONS, PRESETS
+from everystump._text import InvalidInputError
+from everystump._workflow.options import CLASSIFICATION, InteractionOptions, LossOptions
+from everystump._workflow.presets import DEFAULT_INTERACTIONS, DEFAULT_PRESETS, PRESETS, Preset
 from everystump._workflow.schema.columns import NUMBERS, column_kind
 from everystump._workflow.schema.training_data import TrainingData
+from everystump._workflow.targets.target import Target
 
 
 @dataclass(frozen=True)
@@ -23,8 +23,8 @@ class Plan:
 
     Attributes
     ----------
-    preset : str
-        A name in `PRESETS`.
+    preset : str or None
+        A name in `PRESETS`; that of the task if None.
     C : float or None
         Inverse regularization strength; the preset's default if None.
     holdout : float
@@ -37,42 +37,66 @@ class Plan:
         Whether the final model is trained on all rows, held-out ones included.
     interactions : InteractionOptions or None
         Interactions of features; the default of the preset if None.
+    loss : LossOptions
+        The loss of a regression.
     """
 
-    preset: str = "stump-logistic"
+    preset: str | None = None
     C: float | None = None
     holdout: float = 0.25
     cv: int | None = None
     seed: int = 0
     refit: bool = False
     interactions: InteractionOptions | None = None
+    loss: LossOptions = field(default_factory=LossOptions)
+
+    def for_task(self, task: str) -> Plan:
+        """Return the plan with a model for a task; raise if the chosen one is for another."""
+        if self.preset is None:
+            return replace(self, preset=DEFAULT_PRESETS[task])
+        if self.model.task != task:
+            raise InvalidInputError(
+                f"--model {self.preset} is for {self.model.task}, but the target is for {task}; "
+                f"use --model {DEFAULT_PRESETS[task]}."
+            )
+        return self
+
+    @property
+    def model(self) -> Preset:
+        """The chosen model; until the task is known, that of a classification."""
+        return PRESETS[self.preset or DEFAULT_PRESETS[CLASSIFICATION]]
+
+    def build(self, C: float | None, interactions: InteractionOptions, verbose: int) -> Any:
+        """Return an estimator that is not fitted."""
+        estimator = self.model.build(C, self.seed, interactions)
+        return estimator.set_params(verbose=verbose, **self.loss.params)
 
     def split(self, data: TrainingData) -> tuple[np.ndarray, np.ndarray | None]:
         """Return the indices of training rows and of held-out rows, None without a holdout."""
         self.check_features(data.X, data.dropped)
-        return self.split_labels(data.target, data.y.astype(str))
+        return self.split_target(data.target)
 
     def check_features(self, X: Any, dropped: Mapping[str, str]) -> None:
         """Raise if the preset does not support an option or a feature."""
-        preset = PRESETS[self.preset]
+        preset = self.model
         if self.C is not None and not preset.has_C:
             raise InvalidInputError(
                 f"--C {self.C:g}: {self.preset} has no C; omit it, or choose another --model."
             )
         self._check_interactions(X.columns.tolist(), dropped)
         if preset.numeric_only:
-            _check_numeric(X, self.preset)
+            _check_numeric(X, str(self.preset))
 
-    def split_labels(self, target: str, labels: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
-        """Return the same as `split`, given labels as text or in the order of their text."""
-        preset = PRESETS[self.preset]
-        train, test = np.arange(len(labels)), None
+    def split_target(self, target: Target) -> tuple[np.ndarray, np.ndarray | None]:
+        """Return the same as `split`, without a check of the features."""
+        train, test = np.arange(len(target)), None
         if self.cv is None:
-            train, test = split_rows(labels, self.holdout, self.seed)
-        if preset.subsample is not None:
-            self._check_subsamples(target, labels[train], preset.subsample)
+            train, test = target.split(self.holdout, self.seed)
+        training = target.take(train)
+        if self.model.subsample is not None:
+            training.check_subsamples(self.model.subsample, str(self.preset), self.cv)
         if self.cross_validates:
-            _check_selection(labels[train], "C" if self.C is None else "interaction-strength")
+            training.check_selection("C" if self.C is None else "interaction-strength")
         return train, test
 
     @property
@@ -80,13 +104,13 @@ class Plan:
         """The interactions that the user asks for, or those of the preset."""
         if self.interactions is not None:
             return self.interactions
-        has_interactions = PRESETS[self.preset].make_with_interactions is not None
+        has_interactions = self.model.make_with_interactions is not None
         return InteractionOptions(DEFAULT_INTERACTIONS if has_interactions else 0)
 
     @property
     def cross_validates(self) -> bool:
         """Whether C or the strength of interactions is chosen by cross-validation."""
-        if not PRESETS[self.preset].selects_C:
+        if not self.model.selects_C:
             return False
         interactions = self.chosen_interactions
         return self.C is None or not (interactions.is_none or interactions.strength is not None)
@@ -94,8 +118,12 @@ class Plan:
     def _check_interactions(self, columns: list[str], dropped: Mapping[str, str]) -> None:
         """Raise if the model does not support interactions, or if a column is not a feature."""
         interactions = self.chosen_interactions
-        if not interactions.is_none and PRESETS[self.preset].make_with_interactions is None:
-            able = [name for name, p in PRESETS.items() if p.make_with_interactions is not None]
+        if not interactions.is_none and self.model.make_with_interactions is None:
+            able = [
+                name
+                for name, preset in PRESETS.items()
+                if preset.make_with_interactions is not None and preset.task == self.model.task
+            ]
             raise InvalidInputError(
                 f"--interactions: {self.preset} has no interactions; omit the option, or use "
                 f"--model {' or '.join(able)}."
@@ -111,57 +139,9 @@ class Plan:
                     f"--interactions: {name!r} is not a feature; {suggest_name(name, columns)}."
                 )
 
-    def notes(self, target: str, classes: np.ndarray, counts: np.ndarray) -> list[str]:
-        """Return notes on classes with too few rows for a proper evaluation."""
-        single = classes[counts == 1].tolist()
-        notes = []
-        if single and not self.cross_validates:  # whose folds warn of them
-            what = f"{target} = {truncate_list(single, 5)}"
-            notes.append(f"{what} has only one row: used for training, not for evaluation.")
-        if self.cv is not None:
-            n_folds = count_folds(self.cv, counts)
-            if n_folds < self.cv:
-                rare = counts[counts > 1].argmin()
-                notes.append(
-                    f"Evaluated by {n_folds} folds instead of {self.cv}: {target} = "
-                    f"{classes[counts > 1][rare]} has only "
-                    f"{pluralize(int(counts[counts > 1][rare]), 'row')}."
-                )
-        return notes
-
-    def _check_subsamples(self, target: str, labels: np.ndarray, subsample: float) -> None:
-        """Raise if a class may be absent from every subsample."""
-        classes, counts = np.unique(labels, return_counts=True)
-        n_rows = int(counts.min())
-        if self.cv is not None:
-            n_rows -= -(-n_rows // max(2, count_folds(self.cv, counts)))
-        if subsample * n_rows < 1:
-            raise InvalidInputError(
-                f"--model {self.preset} trains each member on {100 * subsample:g}% of the rows, "
-                f"too few for {target} = {classes[counts.argmin()]} with "
-                f"{pluralize(n_rows, 'training row')}; pass more rows, or choose another --model."
-            )
-
-
-def split_rows(labels: np.ndarray, holdout: float, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the indices of training rows and of held-out rows.
-
-    The split is stratified where possible; the only row of a class is a training row.
-    """
-    try:
-        return split_holdout(labels, holdout, seed)
-    except ValueError as error:
-        raise InvalidInputError(f"{error}; pass --cv, another --holdout, or more rows.") from None
-
-
-def _check_selection(labels: np.ndarray, option: str) -> None:
-    """Raise if there are too few rows to choose the value of an option by cross-validation."""
-    _, counts = np.unique(labels, return_counts=True)
-    if count_folds(2, counts) < 2:
-        raise InvalidInputError(
-            f"{pluralize(len(labels), 'training row')}, one per class, are too few to choose "
-            f"{option.replace('-', ' ')} by cross-validation; pass --{option}, or more rows."
-        )
+    def notes(self, target: Target) -> list[str]:
+        """Return notes on rows that are too few for a proper evaluation."""
+        return target.notes(self.cv, selects=self.cross_validates)
 
 
 def _check_numeric(X: Any, preset: str) -> None:

@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from everystump._core.threads import prefetch
 from everystump._explanations.terms import name_terms
 from everystump._files import write_atomic
 from everystump._text import InvalidInputError, pluralize
@@ -22,24 +21,21 @@ from everystump._workflow.matching import (
     expected_columns,
     file_dialect,
     match_features,
+    match_stream,
     parse_table,
-    text_columns,
+    read_options,
 )
 from everystump._workflow.options import Dialect
+from everystump._workflow.outputs import INTERCEPT, outputs_of
 from everystump._workflow.reading.files import read_decompressed
-from everystump._workflow.reading.frames import NOTES
 from everystump._workflow.reading.stream import (
     BLOCK,
     FileStream,
-    ReadOptions,
     is_single,
     name_file,
 )
-from everystump._workflow.schema.expected_columns import ColumnWords, describe_words, merge_words
 from everystump._workflow.schema.training_data import check_columns
 from everystump.estimators._base import as_class_list
-
-INTERCEPT, SCORE = "(intercept)", "(score)"
 
 
 def predict_files(
@@ -111,58 +107,32 @@ def predict_stream(
     model: Any, stream: FileStream, dialect: Dialect, keep: Sequence[str], notes: list[str]
 ) -> Iterator[Any]:
     """Yield the same as `predict_file` for chunks of rows; the notes are added at the end."""
-    expected, words = expected_columns(model), dict[str, ColumnWords]()
     unknown: Counter[str] = Counter()
     names = list(dict.fromkeys(keep))
-    parsed = ReadOptions(file_dialect(model, dialect), text_columns(model), keep_zeros=False)
-    raw = replace(parsed, dialect=file_dialect(model, replace(dialect, missing=("",))), text=names)
+    as_in_file = file_dialect(model, replace(dialect, missing=("",)))
+    raw = replace(read_options(model, dialect), dialect=as_in_file, text=names)
     copies = (frame for _, frame in stream.read(raw)) if keep else repeat(None)
-    for (path, frame), copy in zip(prefetch(stream.read(parsed)), copies, strict=False):
+    matched = match_stream(model, stream, dialect, notes)
+    for (path, frame, X), copy in zip(matched, copies, strict=False):
         with name_file(path):
             check_columns(frame.columns, keep)
-            X = match_features(model, frame)
-        notes += [note for note in frame.attrs.get(NOTES, ()) if note not in notes]
-        words = merge_words(words, expected.find_words(frame))
         unknown.update(count_unknown_levels(model, X))
         yield predictions(model, X, frame[[]] if copy is None else copy[names])
-    in_order = {name: unknown[name] for name in expected.kinds if unknown[name]}
-    notes += describe_words(words) + describe_unknown_levels(in_order)
+    order = expected_columns(model).kinds
+    notes += describe_unknown_levels({name: unknown[name] for name in order if unknown[name]})
 
 
 def predictions(model: Any, X: Any, copied: Any) -> Any:
-    """Return classes, scores and, if available, probabilities, after columns copied from the file.
-
-    For two classes, the probability is that of the positive one.
-    """
+    """Return the outputs of a model, after columns copied from the file."""
     import pandas as pd
 
-    with input_errors():
-        columns = {"prediction": model.predict(X)}
-        columns |= _by_class("score", model, model.decision_function(X))
-        if hasattr(model, "predict_proba"):
-            probabilities = _by_class("probability", model, model.predict_proba(X))
-            multiclass = len(model.classes_) > 2
-            columns |= probabilities if multiclass else _positive_only(model, probabilities)
+    columns = outputs_of(model).columns(X)
     taken = next((name for name in copied.columns if name in columns), None)
     if taken is not None:
         raise InvalidInputError(
             f"--keep {taken}: the output already has a column with that name; rename it."
         )
     return pd.DataFrame({name: copied[name].to_numpy() for name in copied.columns} | columns)
-
-
-def _by_class(what: str, model: Any, values: np.ndarray) -> dict[str, np.ndarray]:
-    """Return one column, or one per class."""
-    if values.ndim == 1:
-        return {what: values}
-    return {f"{what} {label}": values[:, k] for k, label in enumerate(model.classes_.tolist())}
-
-
-def _positive_only(model: Any, probabilities: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """Return the probabilities of the positive class."""
-    expected = f"probability {getattr(model, 'about_', {}).get('positive')}"
-    name = expected if expected in probabilities else list(probabilities)[1]
-    return {name: probabilities[name]}
 
 
 def contributions(model: Any, X: Any) -> Any:
@@ -174,7 +144,19 @@ def contributions(model: Any, X: Any) -> Any:
     return parts
 
 
-def row_contributions(model: Any, X: Any, row: int) -> Any:
+def find_row(chunks: Iterator[Any], row: int) -> Any:
+    """Return a row of chunks of rows, as a frame."""
+    n_rows = 0
+    for X in chunks:
+        if row < n_rows + len(X):
+            return X.iloc[[row - n_rows]]
+        n_rows += len(X)
+    raise InvalidInputError(
+        f"--row {row}: the data have {pluralize(n_rows, 'row')}; choose one from 0 to {n_rows - 1}."
+    )
+
+
+def row_contributions(model: Any, sample: Any) -> Any:
     """Return the contributions of the terms to the score of one row, the largest first.
 
     With several classes there is one column per class, and terms are sorted by their largest
@@ -182,22 +164,15 @@ def row_contributions(model: Any, X: Any, row: int) -> Any:
     """
     import pandas as pd
 
-    if row >= len(X):
-        raise InvalidInputError(
-            f"--row {row}: the data have {pluralize(len(X), 'row')}; choose one from 0 to "
-            f"{len(X) - 1}."
-        )
-    sample = X.iloc[[row]]
     parts = contributions(model, sample).to_numpy()
-    titles = ["contribution"]
-    if len(model.classes_) > 2:
-        titles = [str(label) for label in model.classes_.tolist()]
+    outputs = outputs_of(model)
+    titles = outputs.titles
     values = parts.reshape(len(titles), -1).T  # the intercept, the features, others, the score
     terms = as_class_list(model.shapes_)[0].terms
-    names = name_terms(X.columns, terms)
+    names = name_terms(sample.columns, terms)
     order = np.argsort(-np.abs(values[1:-1]).max(axis=1), kind="stable").tolist()
     rows = [(names[t], _value(sample, terms[t]), values[1 + t]) for t in order]
-    rows += [(INTERCEPT, None, values[0]), (SCORE, None, values[-1])]
+    rows += [(INTERCEPT, None, values[0]), (outputs.total, None, values[-1])]
     return pd.DataFrame(
         [
             {"feature": name, "value": value} | dict(zip(titles, parts.tolist(), strict=True))
@@ -212,22 +187,9 @@ def _value(sample: Any, term: tuple[int, ...]) -> Any:
     return values[0] if len(values) == 1 else values
 
 
-def row_prediction(model: Any, X: Any, row: int) -> dict[str, Any]:
-    """Return the predicted class of a row, its scores, and its probabilities by class.
-
-    For two classes there is one score, that of the second.
-    """
-    sample, classes = X.iloc[[row]], model.classes_.tolist()
-    with input_errors():
-        scores = np.ravel(model.decision_function(sample)).tolist()
-        record = {"prediction": model.predict(sample).tolist()[0]}
-        record["score"] = (
-            scores[0] if len(classes) == 2 else dict(zip(classes, scores, strict=True))
-        )
-        if hasattr(model, "predict_proba"):
-            probabilities = model.predict_proba(sample)[0].tolist()
-            record["probability"] = dict(zip(classes, probabilities, strict=True))
-    return record
+def row_prediction(model: Any, sample: Any) -> dict[str, Any]:
+    """Return the prediction for a row as plain data."""
+    return outputs_of(model).row(sample)
 
 
 def importances(model: Any) -> tuple[Any, str]:

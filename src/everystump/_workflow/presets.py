@@ -9,7 +9,7 @@ from typing import Any
 
 import everystump
 from everystump._text import pluralize
-from everystump._workflow.options import InteractionOptions
+from everystump._workflow.options import CLASSIFICATION, REGRESSION, InteractionOptions
 
 # The interactions of models that support them, if the user does not choose: "auto" or a number.
 DEFAULT_INTERACTIONS: int | str = "auto"
@@ -38,6 +38,8 @@ class Preset:
         Fraction of the rows that each member of a vote is trained on, None if all.
     describe_fitted : callable, optional
         Returns the description of a fitted model that differs from ``description``.
+    task : str
+        What it is for, "classification" or "regression".
     """
 
     description: str
@@ -48,6 +50,7 @@ class Preset:
     numeric_only: bool = False
     subsample: float | None = None
     describe_fitted: Callable[[Any], str] | None = None
+    task: str = CLASSIFICATION
 
     def build(self, C: float | None, seed: int, interactions: InteractionOptions) -> Any:
         """Return an estimator."""
@@ -78,21 +81,32 @@ def _stump_ensemble(
     return getattr(everystump, f"{name}CV")(random_state=seed, **params)
 
 
-def _stump_preset(name: str, loss: str) -> Preset:
-    """Return the preset of an infinite ensemble of stumps."""
+def _stump_preset(
+    name: str, loss: str | Callable[[Any], str], task: str = CLASSIFICATION
+) -> Preset:
+    """Return the preset of an infinite ensemble of stumps; its loss may depend on the model."""
 
     def describe(model: Any) -> str:
         n = len(model.interactions_)
         interactions = f" with {pluralize(n, 'interaction')}" if n else ""
-        return f"infinite ensemble of stumps{interactions}, {loss}"
+        own = loss if isinstance(loss, str) else loss(model)
+        return f"infinite ensemble of stumps{interactions}, {own}"
 
     return Preset(
-        f"infinite ensemble of stumps, {loss}",
+        f"infinite ensemble of stumps, {loss if isinstance(loss, str) else 'regression'}",
         partial(_stump_ensemble, name),
         partial(_stump_ensemble, name),
         selects_C=True,
         describe_fitted=describe,
+        task=task,
     )
+
+
+def _regression_loss(model: Any) -> str:
+    """Return the loss of a regressor, and the quantile that it predicts."""
+    what = f" of the {model.quantile:g} quantile" if model.loss == "quantile" else ""
+    name = "Poisson" if model.loss == "poisson" else model.loss.replace("_", "-")
+    return f"{name} loss{what}"
 
 
 def _vote(C: float | None, seed: int) -> Any:
@@ -113,6 +127,7 @@ def _count_stumps(model: Any) -> str:
 PRESETS: dict[str, Preset] = {
     "stump-logistic": _stump_preset("StumpLogisticRegression", "logistic loss"),
     "stump-svm": _stump_preset("StumpSVC", "hinge loss"),
+    "stump-regression": _stump_preset("StumpRegressor", _regression_loss, REGRESSION),
     "perceptron": Preset(
         "infinite ensemble of perceptrons; numeric features only",
         lambda C, seed: everystump.PerceptronSVC(C or 1.0, random_state=seed),
@@ -140,3 +155,5 @@ PRESETS: dict[str, Preset] = {
         "mean of 30 SVMs, each trained on 40% of the rows", _vote, subsample=_VOTE_SUBSAMPLE
     ),
 }
+# The preset of each task, if the user does not choose.
+DEFAULT_PRESETS = {CLASSIFICATION: "stump-logistic", REGRESSION: "stump-regression"}

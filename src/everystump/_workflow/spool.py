@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -24,19 +24,14 @@ from everystump._workflow.schema.expected_columns import (
     describe_words,
     merge_words,
 )
-from everystump._workflow.schema.labels import (
-    as_labels,
-    check_classes,
-    ordered_classes,
-    positive_label,
-)
+from everystump._workflow.schema.target_readers import TargetReader, infer_reader, no_targets_error
 from everystump._workflow.schema.training_data import (
     InferredFeatures,
     check_columns,
-    describe_classes,
-    describe_unlabeled,
     infer_features,
+    likely_decimals,
 )
+from everystump._workflow.targets.target import Target
 
 # The schema is inferred from at least this many rows, if there are as many.
 _SCHEMA_ROWS = 50_000
@@ -49,6 +44,7 @@ class Head:
 
     frame: Any
     features: InferredFeatures
+    reader: TargetReader  # of the target, which has read nothing yet
     notes: list[str]  # on how the files are read
 
     @classmethod
@@ -65,12 +61,14 @@ class Head:
             if sum(map(len, frames)) >= _SCHEMA_ROWS:
                 break
         if not any(map(len, frames)):
-            raise _no_labels_error(target)
+            raise no_targets_error(target)
         attrs = frames[0].attrs
         notes = attrs.pop(NOTES, [])
         joined = pd.concat(frames, ignore_index=True) if len(frames) > 1 else frames[0]
         joined.attrs = attrs
-        return cls(joined, infer_features(joined, target, options), notes)
+        reader = infer_reader(joined[target], options, likely_decimals(joined))
+        is_labeled = reader.is_labeled(joined[target])
+        return cls(joined, infer_features(joined, target, is_labeled, options), reader, notes)
 
     @property
     def expected(self) -> ExpectedColumns:
@@ -102,69 +100,27 @@ class Head:
         return types
 
 
-def _no_labels_error(target: str) -> InvalidInputError:
-    return InvalidInputError(f"{target!r} is missing in every row; name another --target.")
-
-
-@dataclass(eq=False)
-class _Labels:
-    """The labels of all rows, as codes of their text until all are known."""
-
-    codes: list[np.ndarray] = field(default_factory=list)
-    index: dict[str, int] = field(default_factory=dict)
-    n_missing: int = 0
-
-    def add(self, column: Any) -> np.ndarray:
-        """Add the labels of some rows; return which of these are labeled."""
-        import pandas as pd
-
-        is_labeled = column.notna().to_numpy()
-        codes, texts = pd.factorize(column[is_labeled].astype(str))
-        own = [self.index.setdefault(text, len(self.index)) for text in texts.tolist()]
-        self.codes.append(np.array([*own, -1], dtype=np.int32)[codes])
-        self.n_missing += int((~is_labeled).sum())
-        return is_labeled
-
-    def finish(self, target: str, requested: str | None) -> tuple[np.ndarray, np.ndarray, Any]:
-        """Return the class index of each row, the classes, and the positive one."""
-        import pandas as pd
-
-        if not self.index:
-            raise _no_labels_error(target)
-        labels, of_text = np.unique(as_labels(pd.Series(list(self.index))), return_inverse=True)
-        codes = of_text.astype(np.min_scalar_type(-len(labels)))[np.concatenate(self.codes)]
-        counts = np.bincount(codes, minlength=len(labels))
-        check_classes(target, labels.tolist(), len(codes))
-        positive = positive_label(labels, counts, target, requested)
-        classes = ordered_classes(labels, positive)
-        if len(classes) == 2 and classes[0] != labels[0]:
-            codes = 1 - codes
-        return codes, classes, positive
-
-
 @dataclass(frozen=True, eq=False)
 class Spool:
-    """The features and labels of a table; the features are in a file."""
+    """The features and targets of a table; the features are in a file."""
 
     path: Path
     head: Head
-    codes: np.ndarray  # (n_rows,): the index of each row's class
-    classes: np.ndarray  # sorted, but of two the second is the positive one
-    positive: Any
+    target: Target
     messages: list[str]
 
     def chunks(self, is_used: np.ndarray) -> SpoolChunks:
-        """Return some of the rows in chunks, labeled by the index of their class."""
+        """Return some of the rows in chunks; for classes, with their indices as labels."""
         return SpoolChunks(self, is_used)
 
-    def rows(self, index: np.ndarray) -> tuple[Any, np.ndarray]:
-        """Return some rows, with indices in ascending order, and the indices of their classes."""
+    def rows(self, index: np.ndarray) -> tuple[Any, Target]:
+        """Return some rows, with indices in ascending order, and their targets."""
         import pyarrow as pa
 
-        is_used = np.zeros(len(self.codes), dtype=bool)
+        is_used = np.zeros(len(self.target), dtype=bool)
         is_used[index] = True
         table = pa.concat_tables([part for part, _ in self.read(is_used)])
-        return self._with_levels(table.to_pandas()), self.codes[index]
+        return self._with_levels(table.to_pandas()), self.target.take(index)
 
     def read(self, is_used: np.ndarray) -> Iterator[tuple[Any, np.ndarray]]:
         """Yield some of the rows in tables, and which rows of the table these are."""
@@ -199,21 +155,20 @@ class SpoolChunks:
 
         for table, rows in prefetch(self.spool.read(self.is_used)):
             X = table.to_pandas(types_mapper=pd.ArrowDtype)
-            yield self.spool._with_levels(X), self.spool.codes[rows]
+            yield self.spool._with_levels(X), self.spool.target.chunk_values[rows]
 
 
 def spool_files(
     stream: FileStream,
     head: Head,
     target: str,
-    options: ColumnOptions,
     dialect: Dialect,
     path: Path,
 ) -> Spool:
     """Parse files as their first rows, and write the features to the file ``path``."""
     import pyarrow as pa
 
-    expected, constants, labels = head.expected, head.constants, _Labels()
+    expected, constants, reader = head.expected, head.constants, head.reader
     words: dict[str, ColumnWords] = {}
     arrow = {NUMBER: pa.float64(), TEXT: pa.large_string(), LEVELS: pa.float64()}
     types = head.types(target)
@@ -233,22 +188,19 @@ def spool_files(
                 check_columns(frame.columns, [target])
                 _check_constants(frame, constants)
                 words = merge_words(words, expected.find_words(frame))
-                X = expected.match(frame[labels.add(frame[target])])
+                X = expected.match(frame[reader.add(frame[target])])
                 out.write_batch(_record_batch(X, schema))
-    codes, classes, positive = labels.finish(target, options.positive)
-    n_head = len(head.features.X)
+    targets = reader.finish()
+    n_head, n_rows = len(head.features.X), len(targets)
     messages = list(head.notes)
-    if n_head < len(codes):
+    if n_head < n_rows:
         messages.append(
-            f"{pluralize(len(codes), 'row')}; schema of the first {pluralize(n_head, 'row')}:"
+            f"{pluralize(n_rows, 'row')}; schema of the first {pluralize(n_head, 'row')}:"
         )
-    if labels.n_missing:
-        messages.append(describe_unlabeled(labels.n_missing, target))
-    messages += head.features.messages
-    if n_head < len(codes):
+    messages += reader.describe_dropped() + head.features.messages
+    if n_head < n_rows:
         messages += describe_words(words)
-    messages.append(describe_classes(np.sort(classes).tolist(), positive))
-    return Spool(path, head, codes, classes, positive, messages)
+    return Spool(path, head, targets, messages + reader.describe(targets))
 
 
 def _record_batch(X: Any, schema: Any) -> Any:

@@ -15,7 +15,6 @@ import numpy as np
 
 from everystump._core.progress import transient
 from everystump._explanations.access import certificate_and_path
-from everystump._scratch import available_memory
 from everystump._text import InvalidInputError, format_bytes, pluralize
 from everystump._workflow.errors import collect_warnings, input_errors
 from everystump._workflow.evaluation import interaction_results
@@ -24,17 +23,14 @@ from everystump._workflow.fitting import (
     chosen_interactions,
     describe_fit,
     holdout_results,
+    results_before_refit,
 )
 from everystump._workflow.options import ColumnOptions, Dialect, InteractionOptions
-from everystump._workflow.plan import Plan, split_rows
+from everystump._workflow.plan import Plan
 from everystump._workflow.presets import PRESETS
-from everystump._workflow.reading.stream import FileStream, is_single
+from everystump._workflow.reading.stream import FileStream, find_large, is_single
 from everystump._workflow.spool import Head, Spool, spool_files
-from everystump.estimators._base import rename_classes
 
-# Files are read in chunks if they are larger than this fraction of the available memory: in
-# memory, the text, the table and the fit take several times the size of the file.
-_MEMORY_FRACTION = 1 / 8
 # At most this many rows are held out, and used to choose C.
 MAX_HELD_OUT_ROWS = MAX_SELECTION_ROWS = 200_000
 
@@ -47,23 +43,18 @@ def find_stream(path: Path, requested: bool | None, plan: Plan) -> FileStream | 
     """
     if requested is False or (str(path) == "-" and not path.exists()):
         return None
+    stream = FileStream.find(path) if requested else find_large(path)
     obstacle = _obstacle(plan)
+    if stream is None or obstacle is None:
+        return stream
     if requested is None and is_single(path):
-        try:
-            stream = FileStream.find(path)
-            is_small = stream.n_bytes() <= _MEMORY_FRACTION * available_memory()
-        except InvalidInputError:
-            return None  # the other reader reports what is wrong, or supports it
-        return None if is_small or obstacle else stream
-    stream = FileStream.find(path)
-    if obstacle:
-        raise InvalidInputError(f"{path} cannot be read in chunks: {obstacle}.")
-    return stream
+        return None
+    raise InvalidInputError(f"{path} cannot be read in chunks: {obstacle}.")
 
 
 def _obstacle(plan: Plan) -> str | None:
     """Return why a model cannot be fitted in chunks, None if it can."""
-    if not PRESETS[plan.preset].selects_C:
+    if not plan.model.selects_C:
         able = [name for name, preset in PRESETS.items() if preset.selects_C]
         return f"{plan.preset} needs all rows in memory; use --model {' or '.join(able)}"
     if plan.cv is not None:
@@ -90,9 +81,9 @@ def fit_stream(
     with tempfile.TemporaryDirectory(prefix="everystump-") as folder:
         head = Head.read(stream, target, options, dialect)
         plan.check_features(head.features.X, head.features.dropped)
-        path = Path(folder) / "rows.arrow"
-        spool = spool_files(stream, head, target, options, dialect, path)
-        return _StreamFit(spool, plan, target, source, dialect, verbose).run(stream.n_bytes())
+        spool = spool_files(stream, head, target, dialect, Path(folder) / "rows.arrow")
+        plan = plan.for_task(spool.target.task)
+        return _StreamFit(spool, plan, source, dialect, verbose).run(stream.n_bytes())
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,55 +92,38 @@ class _StreamFit:
 
     spool: Spool
     plan: Plan
-    target: str
     source: str | None
     dialect: Dialect
     verbose: int
 
     def run(self, n_bytes: int) -> Any:
         """Split the rows, choose C, fit, evaluate, and describe the model."""
-        spool, plan = self.spool, self.plan
-        notes = plan.notes(self.target, spool.classes.astype(str), self._count(slice(None)))
+        spool, plan, target = self.spool, self.plan, self.spool.target
+        notes = plan.notes(target)
         notes.append(f"Read in chunks: {format_bytes(n_bytes)} without compression.")
-        plan = replace(plan, holdout=min(plan.holdout, MAX_HELD_OUT_ROWS / len(spool.codes)))
-        train, held_out = plan.split_labels(self.target, self._text_ranks())
+        plan = replace(plan, holdout=min(plan.holdout, MAX_HELD_OUT_ROWS / len(target)))
+        train, held_out = plan.split_target(target)
         test = train[:0] if held_out is None else held_out
         C, interactions, chosen = self._choose(train, notes)
         model = self._fit(train, C, interactions, notes)
-        X, labels = spool.rows(test)
-        y, counts = spool.classes[labels], self._count(train).tolist()
-        evaluated = holdout_results(model, X, y, spool.positive, counts)
+        evaluated = holdout_results(model, *spool.rows(test), target.take(train))
         results = certificate_and_path(model) | interaction_results(model) | chosen | evaluated
         if plan.refit:
-            kept = ("error", "figures", "path", "interactions")
-            results = {key: results[key] for key in kept if key in results}
-            results["refit"] = {"n_rows": len(train), "n_held_out": len(test)}
-            train, test = np.arange(len(spool.codes)), train[:0]
+            results = results_before_refit(results, len(train), len(test))
+            train, test = np.arange(len(target)), train[:0]
             model = self._fit(train, C, interactions, notes)
             results = {"bounds": [], **certificate_and_path(model)} | results
         rows = FittedRows(
-            self.target,
-            spool.positive,
-            self._count(train).tolist(),
-            len(train),
+            target.take(train),
             len(test),
             spool.messages,
             spool.head.features.dropped,
-            spool.head.features.parsing,
+            spool.head.features.parsing | spool.head.reader.parsing,
         )
         model.about_ = describe_fit(
             model, plan, rows, results, notes, source=self.source, dialect=self.dialect
         )
         return model
-
-    def _count(self, rows: Any) -> np.ndarray:
-        """Return the number of rows of each class."""
-        return np.bincount(self.spool.codes[rows], minlength=len(self.spool.classes))
-
-    def _text_ranks(self) -> np.ndarray:
-        """Return the labels as numbers in the order of their text, by which rows are split."""
-        rank = np.argsort(np.argsort(self.spool.classes.astype(str)))
-        return rank.astype(self.spool.codes.dtype)[self.spool.codes]
 
     def _choose(
         self, train: np.ndarray, notes: list[str]
@@ -160,15 +134,15 @@ class _StreamFit:
             return plan.C, plan.chosen_interactions, {}
         sample = train
         if len(train) > MAX_SELECTION_ROWS:
-            codes = self.spool.codes[train]
-            sample = train[split_rows(codes, MAX_SELECTION_ROWS / len(train), plan.seed)[1]]
+            fraction = MAX_SELECTION_ROWS / len(train)
+            sample = train[self.spool.target.take(train).split(fraction, plan.seed)[1]]
             what = "C" if plan.chosen_interactions.is_none else "C and interactions"
             n_rows = pluralize(len(sample), "training row")
             notes.append(f"{what}: chosen on a random sample of {n_rows}.")
-        chooser = PRESETS[plan.preset].build(plan.C, plan.seed, plan.chosen_interactions)
-        X, y = self.spool.rows(sample)
+        chooser = plan.build(plan.C, plan.chosen_interactions, self.verbose)
+        X, target = self.spool.rows(sample)
         with input_errors(), transient(), collect_warnings(notes):
-            chooser.set_params(verbose=self.verbose).fit(X, y)
+            target.fit(chooser, X)
         results = certificate_and_path(chooser)
         results.pop("certificate", None)
         return chooser.C_, chosen_interactions(chooser), results | interaction_results(chooser)
@@ -177,10 +151,10 @@ class _StreamFit:
         self, rows: np.ndarray, C: float | None, interactions: InteractionOptions, notes: list[str]
     ) -> Any:
         """Return a model of some rows, fitted in chunks."""
-        model = PRESETS[self.plan.preset].build(C, self.plan.seed, interactions)
-        is_used = np.zeros(len(self.spool.codes), dtype=bool)
+        model = self.plan.build(C, interactions, self.verbose)
+        is_used = np.zeros(len(self.spool.target), dtype=bool)
         is_used[rows] = True
         with input_errors(), transient(), collect_warnings(notes):
-            model.set_params(verbose=self.verbose).fit_chunks(self.spool.chunks(is_used))
-        rename_classes(model, self.spool.classes)
+            model.fit_chunks(self.spool.chunks(is_used))
+        self.spool.target.name_outputs(model)
         return model.set_params(verbose=0)

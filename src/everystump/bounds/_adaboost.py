@@ -11,7 +11,12 @@ from sklearn.utils.class_weight import compute_class_weight
 
 from everystump._tables.labels import class_indices
 from everystump._tables.overlap import NO_RECORD
-from everystump.bounds._bound import Bound, UnsupportedModelError, check_sample_weight
+from everystump.bounds._bound import (
+    Bound,
+    UnsupportedModelError,
+    check_is_no_regressor,
+    check_sample_weight,
+)
 from everystump.bounds._protocol import WarmStartable
 
 _ROUNDING = 1e-9
@@ -131,6 +136,7 @@ def boosting_training_bound(
     >>> bound.holds, bound.observed <= bound.value < 1
     (True, True)
     """
+    check_is_no_regressor(fitted, "boosting_training_bound")
     value = float(np.exp(-2 * np.sum((0.5 - _read_errors(fitted)) ** 2)))
     return _adaboost_bound(value, "Wang et al. (2019), eq. 15", 0.0, fitted, X, y, sample_weight)
 
@@ -172,6 +178,7 @@ def margin_distribution_bound(
     """
     if not isinstance(theta, Real) or not -1 <= theta <= 1:
         raise ValueError(f"theta={theta!r} must be a margin, a number from -1 to 1.")
+    check_is_no_regressor(fitted, "margin_distribution_bound")
     errors = _read_errors(fitted)
     log_factors = (xlogy(1 - theta, errors) + xlog1py(1 + theta, -errors)) / 2
     log_value = len(errors) * np.log(2) + np.sum(log_factors)

@@ -10,6 +10,23 @@ from typing import Any
 import numpy as np
 
 from everystump._arguments import as_float_array
+from everystump._sklearn_compat import is_regressor
+
+# What the functions of this package compute for a classifier.
+_PURPOSES = {
+    "boosting_training_bound": "bounds the training error of AdaBoost",
+    "det_loo_bound": "bounds the leave-one-out error of a classifier",
+    "det_loo_error": "computes the leave-one-out error of a classifier",
+    "ensemble_margin_bound": "bounds the leave-one-out error of a classifier",
+    "loo_bound": "bounds the leave-one-out error of a classifier",
+    "loo_error": "computes the leave-one-out error of a classifier",
+    "margin_distribution_bound": "bounds the margins of AdaBoost on its training samples",
+    "measured_stability": "measures how much a sample changes the scores of a classifier",
+    "radius_margin_bound": "bounds the leave-one-out error of a classifier",
+    "stability_bound": "bounds the error rate of a classifier on new samples",
+    "uniform_stability": "bounds how much a sample changes the scores of a classifier",
+    "validation_bound": "bounds the error rate of a classifier on new samples",
+}
 
 
 class UnsupportedModelError(ValueError):
@@ -58,6 +75,16 @@ class Bound:
     ) -> Bound:
         """Return a bound that holds if no assumption is violated."""
         return cls(value, assumptions, not violations, value >= 1, reference, observed, violations)
+
+
+def check_is_no_regressor(fitted: Any, function: str) -> None:
+    """Check that the model of a function of this package is not a regressor."""
+    if is_regressor(fitted):
+        raise UnsupportedModelError(
+            f"fitted={fitted!r} is a regressor, and {function} {_PURPOSES[function]}; estimate the "
+            f"error of a regressor with cross_val_score of scikit-learn, or with its score on "
+            f"held-out samples."
+        )
 
 
 def check_delta(delta: float, *, positive: bool = False) -> None:

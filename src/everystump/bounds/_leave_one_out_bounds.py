@@ -7,7 +7,13 @@ from typing import Any
 import numpy as np
 
 from everystump._text import format_percent
-from everystump.bounds._bound import Bound, UnsupportedModelError, check_delta, check_sample_weight
+from everystump.bounds._bound import (
+    Bound,
+    UnsupportedModelError,
+    check_delta,
+    check_is_no_regressor,
+    check_sample_weight,
+)
 from everystump.bounds._protocol import KernelEnsemble, SupportsKernelEnsembles
 
 PAPER = "Evgeniou, Pontil & Elisseeff (2004)"
@@ -28,6 +34,7 @@ def read_ensembles(fitted: Any, X: Any, y: Any, bound: str) -> list[KernelEnsemb
 
     There is one for two classes, else one for each class against the rest.
     """
+    check_is_no_regressor(fitted, bound)
     if not isinstance(fitted, SupportsKernelEnsembles):
         raise UnsupportedModelError(
             f"fitted={fitted!r} is not a kernel machine; {bound} is for a fitted KernelSVC or "

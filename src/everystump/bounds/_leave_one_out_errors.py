@@ -16,7 +16,7 @@ from everystump._core.threads import one_blas_thread, process_map
 from everystump._sklearn_compat import safe_indexing
 from everystump._tables.frames import is_frame, reorder_columns
 from everystump._tables.labels import classifier_scores
-from everystump.bounds._bound import check_delta
+from everystump.bounds._bound import check_delta, check_is_no_regressor
 from everystump.bounds._protocol import (
     EnsembleMember,
     KernelMachine,
@@ -154,6 +154,7 @@ def loo_error(
     True
     """
     check_delta(delta)
+    check_is_no_regressor(fitted, "loo_error")
     y = check_two_classes(X, y)
     machine = fast_leave_one_out(fitted, X, y)
     if machine is not None:
@@ -248,6 +249,7 @@ def det_loo_margins(
     verbose: int = 0,
 ) -> np.ndarray:
     """Return ``y_i F^i(x_i)`` of each row, where ``F^i`` is trained without row i."""
+    check_is_no_regressor(fitted, name)
     if not isinstance(fitted, SubsampleEnsemble) or not fitted.has_fixed_weights:
         raise ValueError(
             f"fitted={fitted!r} is not an ensemble with fixed weights; {name} is for a fitted "

@@ -1,4 +1,4 @@
-"""The training samples of nested estimators: pipelines, searches, voting, calibration."""
+"""The training samples of nested estimators: pipelines, searches, votes, calibration, targets."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from everystump.bounds._protocol import HasTrainingOverlap
 
 
 def training_overlap_of(fitted: Any, X: Any, y: Any) -> Overlap | None:
-    """Compare samples with the training samples of any classifier; None if there is no record.
+    """Compare samples with the training samples of any estimator; None if there is no record.
 
     For estimators of other packages, the nested estimators are used: the last step of a pipeline,
-    the best estimator of a search, the members of a voting classifier, the estimator that is
-    calibrated or whose threshold is tuned.  Of several overlaps, the largest is returned.
+    the best estimator of a search, the members of a vote, the estimator that is calibrated, or
+    whose threshold is tuned or target transformed.  Of several overlaps, the largest is returned.
     """
     if isinstance(fitted, HasTrainingOverlap):
         return fitted.training_overlap(X, y)
@@ -30,10 +30,18 @@ def training_overlap_of(fitted: Any, X: Any, y: Any) -> Overlap | None:
         return training_overlap_of(fitted[-1], rows, y)
     if isinstance(fitted, FrozenEstimator):
         return training_overlap_of(fitted.estimator, X, y)
-    overlaps = (
-        nested_training_overlap(part, fitted.classes_, rows, y) for part, rows in _nested(fitted, X)
-    )
+    overlaps = (_part_overlap(fitted, part, rows, y) for part, rows in _nested(fitted, X))
     return largest_overlap(overlap for overlap in overlaps if overlap is not None)
+
+
+def _part_overlap(fitted: Any, part: Any, X: Any, y: Any) -> Overlap | None:
+    """Compare samples with the training samples of an estimator nested in another one."""
+    if hasattr(fitted, "classes_"):
+        return nested_training_overlap(part, fitted.classes_, X, y)
+    transformer = getattr(fitted, "transformer_", None)  # of the targets of a regressor
+    if transformer is not None:
+        y = transformer.transform(np.asarray(y).reshape(-1, 1))[:, 0]
+    return training_overlap_of(part, X, y)
 
 
 def nested_training_overlap(part: Any, classes: np.ndarray, X: Any, y: Any) -> Overlap | None:
@@ -99,6 +107,8 @@ def _nested(fitted: Any, X: Any) -> Iterator[tuple[Any, Any]]:
             yield part, _without_names(part, rows)
     elif hasattr(fitted, "estimator_"):
         yield fitted.estimator_, X
+    elif hasattr(fitted, "regressor_"):
+        yield fitted.regressor_, X
 
 
 def _without_names(part: Any, X: Any) -> Any:

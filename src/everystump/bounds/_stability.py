@@ -10,7 +10,13 @@ import numpy as np
 from joblib import effective_n_jobs
 
 from everystump._core.threads import one_blas_thread, process_map
-from everystump.bounds._bound import Bound, check_delta, check_eta, check_option
+from everystump.bounds._bound import (
+    Bound,
+    check_delta,
+    check_eta,
+    check_is_no_regressor,
+    check_option,
+)
 from everystump.bounds._leave_one_out_bounds import MACHINE_ASSUMPTIONS, PAPER, read_ensemble
 from everystump.bounds._leave_one_out_errors import (
     check_two_classes,
@@ -107,6 +113,7 @@ def measured_stability(fitted: Any, X: Any, y: Any, *, n_jobs: int | None = None
     >>> measured_stability(model, X, y) <= uniform_stability(model, X, y)
     True
     """
+    check_is_no_regressor(fitted, "measured_stability")
     y = check_two_classes(X, y)
     if isinstance(fitted, SubsampleEnsemble):
         after = det_loo_margins(fitted, X, y, n_jobs, "measured_stability")

@@ -11,7 +11,7 @@ from scipy.stats import beta
 from everystump._tables.labels import class_indices
 from everystump._tables.overlap import Overlap
 from everystump._text import format_percent, pluralize
-from everystump.bounds._bound import Bound, check_eta, check_option
+from everystump.bounds._bound import Bound, check_eta, check_is_no_regressor, check_option
 from everystump.bounds._leave_one_out_bounds import PAPER
 from everystump.bounds._nested_overlap import training_overlap_of
 from everystump.bounds._protocol import HasTrainingOverlap
@@ -84,12 +84,31 @@ def validation_bound(
         raise ValueError(f"n_candidates={n_candidates!r} must be an integer, 1 or more.")
     check_eta(eta)
     check_option("method", method, _METHODS)
-    wrong = _errors(fitted, X, y)
+    n_wrong = int(np.sum(_errors(fitted, X, y)))
+    return fraction_bound(
+        fitted, X, y, n_wrong, n_candidates=int(n_candidates), eta=float(eta), method=method
+    )
+
+
+def fraction_bound(
+    fitted: Any,
+    X: Any,
+    y: Any,
+    n_wrong: int,
+    *,
+    n_candidates: int = 1,
+    eta: float = 0.05,
+    method: str = "exact",
+) -> Bound:
+    """Bound the fraction of new samples that a model errs on, given the errors on held-out ones.
+
+    ``n_wrong`` is the number of errors, of any kind; the rest is as in `validation_bound`.
+    """
+    n_rows = len(y)
     overlap = training_overlap_of(fitted, X, y)
-    n_suspect = 0 if overlap is None else _count_suspect(overlap, len(wrong))
-    n_wrong = min(int(np.sum(wrong)) + n_suspect, len(wrong))
+    n_suspect = 0 if overlap is None else _count_suspect(overlap, n_rows)
     compute, reference = _METHODS[method]
-    value = compute(n_wrong, len(wrong), float(eta) / int(n_candidates))
+    value = compute(min(n_wrong + n_suspect, n_rows), n_rows, eta / n_candidates)
     assumptions = (
         "independent samples that were not used in training",
         f"no more than {pluralize(n_candidates, 'model')} compared on them",
@@ -100,11 +119,12 @@ def validation_bound(
         violations = (overlap.leakage,)
     elif overlap is not None and overlap.n_matched:
         assumptions += (_match_assumption(overlap, n_suspect),)
-    return Bound.from_value(value, reference, assumptions, violations, float(np.mean(wrong)))
+    return Bound.from_value(value, reference, assumptions, violations, n_wrong / n_rows)
 
 
 def _errors(fitted: Any, X: Any, y: Any) -> np.ndarray:
     """Return which samples are misclassified."""
+    check_is_no_regressor(fitted, "validation_bound")
     if not hasattr(fitted, "predict") or not hasattr(fitted, "classes_"):
         raise ValueError(
             f"fitted={fitted!r} is not a fitted classifier; pass one to validation_bound."

@@ -33,28 +33,30 @@ Examples:
 def bound(model: Path, data: Path, dialect: Dialect, as_json: bool) -> None:
     """Bound the error of a model, given labeled rows that were not used for training.
 
+    For a regression, bound the fraction of new rows outside their prediction interval.
+
     If DATA is the table that the model was fitted to, its held-out rows are used.
     """
     with exit_on_input_error():
         from everystump._text import InvalidInputError
-        from everystump._workflow.evaluation import evaluate_bounds, model_metrics
-        from everystump._workflow.matching import match_labeled_rows, read_table
+        from everystump._workflow.matching import read_labeled_rows
 
         fitted = load_model(model)
-        frame, notes = read_table(data, dialect, fitted)
-        rows = match_labeled_rows(fitted, frame)
-        if rows.y is None:
+        rows, notes = read_labeled_rows(data, dialect, fitted)
+        if rows.target is None:
             target = getattr(fitted, "about_", {}).get("target")
             raise InvalidInputError(
                 f"A bound needs labels, but the data have none in column {target!r}; add them."
             )
-        metrics = model_metrics(fitted, rows.X, rows.y, unseen=rows.is_unseen)
-        error = metrics["n_wrong"] / metrics["n_rows"]
-        bounds = evaluate_bounds(fitted, rows.X, rows.y, unseen=not rows.is_training)
+        metrics = rows.target.metrics(fitted, rows.X, unseen=rows.is_unseen)
+        n_rows = pluralize(len(rows.target), f"{rows.kind} row".strip())
+        observed, sentence = rows.target.summary(fitted, rows.X, metrics, n_rows)
+        bounds = rows.target.bounds(
+            fitted, rows.X, unseen=not rows.is_training, held_out=rows.is_held_out
+        )
     print_notes(*notes, rows.leakage_warning)
-    n_rows = pluralize(len(rows.y), f"{rows.kind} row".strip())
-    parts = [f"Error on {n_rows}: {format_percents(error)[0]}.", metrics_text(metrics)]
-    record = {"error": error, "rows": len(rows.y), "kind": rows.kind or "given"}
+    parts = [wrap(sentence), metrics_text(metrics)]
+    record = observed | {"rows": len(rows.target), "kind": rows.kind or "given"}
     record |= {"violations": [rows.leakage_warning] if rows.leakage_warning else []}
     record |= {"figures": metrics, "bounds": bounds}
     print_result(record, "\n\n".join([*parts, *map(_bound_text, bounds)]), as_json)

@@ -162,10 +162,16 @@ def _cell(value: Any) -> str:
 
 def metrics_text(metrics: Mapping[str, Any]) -> str:
     """Return the metrics of `everystump._evaluation.evaluate` as a table, and any warning."""
-    from everystump._evaluation import baseline_warning, interval_title, metric_rows
+    from everystump._evaluation import (
+        baseline_answer,
+        baseline_warning,
+        interval_title,
+        metric_rows,
+    )
 
-    always = f"always “{_short(metrics['baseline']['answer'])}”"
-    positive = metrics["positive"]
+    baseline = metrics["baseline"]
+    answer = baseline_answer({"baseline": baseline | {"answer": _short(baseline["answer"])}})
+    always, positive = f"always {answer}", metrics.get("positive")
     rows = metric_rows({**metrics, "positive": None if positive is None else _short(positive)})
     titles = {"name": "", "value": "model", "interval": interval_title(metrics), "baseline": always}
     if not any(row["interval"] for row in rows):

@@ -1,4 +1,4 @@
-"""``everystump explain``: feature importances, or contributions to the score of a row."""
+"""``everystump explain``: feature importances, or contributions to the prediction for a row."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from typing import Any
 
 import click
 
-from everystump._text import format_percent
 from everystump._values import is_missing
 from everystump._workflow.options import Dialect
 from everystump.cli.common import (
@@ -20,7 +19,7 @@ from everystump.cli.common import (
 )
 from everystump.cli.console import exit_on_input_error, print_notes, print_result, table, wrap
 
-_IMPORTANCE = "Importance: standard deviation of the contribution to the score"
+_SMALL, _LARGE = 0.01, 1000.0
 EXAMPLES = """\b
 Examples:
   everystump explain credit.stump                       # importances
@@ -29,7 +28,7 @@ Examples:
 """
 
 
-@click.command(epilog=EXAMPLES, short_help="Show importances, or explain the score of a row.")
+@click.command(epilog=EXAMPLES, short_help="Show importances, or explain the prediction for a row.")
 @MODEL
 @OPTIONAL_DATA
 @click.option("--row", type=click.IntRange(min=0), help="Row of DATA to explain, counting from 0.")
@@ -44,11 +43,19 @@ def explain(
     force: bool,
     as_json: bool,
 ) -> None:
-    """Show feature importances or, with DATA, explain the scores of rows."""
+    """Show feature importances or, with DATA, explain the predictions for rows."""
     with exit_on_input_error():
         from everystump._text import InvalidInputError
-        from everystump._workflow.matching import match_features, read_table
-        from everystump._workflow.predictions import importances, row_prediction
+        from everystump._workflow.matching import match_files
+        from everystump._workflow.outputs import outputs_of
+        from everystump._workflow.predictions import (
+            contributions,
+            find_row,
+            importances,
+            row_contributions,
+            row_prediction,
+            write_tables,
+        )
 
         check_out(out, force, model, data)
         if data is None and (row is not None or out is not None):
@@ -56,57 +63,37 @@ def explain(
         if row is not None and out is not None:
             raise InvalidInputError("--row explains one row and --out all rows; pass one of them.")
         fitted = load_curves(model)
+        outputs = outputs_of(fitted)
         notes, record, title = list[str](), dict[str, Any](), ""
         if data is None:
             found, rows = importances(fitted)
             record = {"measured_on": rows}
-            title = wrap(f"{_IMPORTANCE} over {rows}.")
+            size = f"standard deviation of the contribution to {outputs.summed}"
+            title = wrap(f"Importance: {size} over {rows}.")
         else:
-            frame, notes = read_table(data, dialect, fitted)
-            X = match_features(fitted, frame)
-            found = _contributions(fitted, X, row or 0, out)
-            if out is None:
-                record = row_prediction(fitted, X, row or 0)
-                title = f"Row {row or 0} of {data} (counting from 0).\n{_outcome(fitted, record)}"
+            chunks = match_files(fitted, data, dialect, notes)
+            if out is not None:
+                n_rows = write_tables((contributions(fitted, X) for X in chunks), out)
+            else:
+                sample = find_row(chunks, row or 0)
+                found, record = row_contributions(fitted, sample), row_prediction(fitted, sample)
+                sentences = map(wrap, outputs.row_sentences(record))
+                title = "\n".join([f"Row {row or 0} of {data} (counting from 0).", *sentences])
     print_notes(*notes)
     if out is not None:
-        text = f"Wrote {len(found):,} rows to {out}"
-        print_result({"out": str(out), "rows": len(found)}, text, as_json)
+        text = f"Wrote {n_rows:,} rows to {out}"
+        print_result({"out": str(out), "rows": n_rows}, text, as_json)
     else:
         record |= {"rows": found.to_dict("records")}
-        print_result(record, f"{title}\n\n{_contribution_table(found)}", as_json)
+        print_result(record, f"{title}\n\n{_contribution_table(found, outputs.total)}", as_json)
 
 
-def _contributions(model: Any, X: Any, row: int, out: Path | None) -> Any:
-    """Return the contributions to the score of a row, or write those of all rows."""
-    from everystump._files import write_text
-    from everystump._workflow.predictions import contributions, row_contributions
-
-    if out is None:
-        return row_contributions(model, X, row)
-    parts = contributions(model, X)
-    write_text(out, parts.to_csv(index=False))
-    return parts
-
-
-def _outcome(model: Any, record: dict[str, Any]) -> str:
-    """Return the predicted class of a row, its probability, and what the signs mean."""
-    label, classes = record["prediction"], model.classes_.tolist()
-    probabilities = record.get("probability")
-    text = f"Predicted class: “{label}”"
-    text += f", probability {format_percent(probabilities[label])}" if probabilities else ""
-    if len(classes) > 2:
-        return f"{text}. The class with the largest score is predicted."
-    signs = f"Positive contributions (blue) favor “{classes[1]}”; negative ones (orange) favor "
-    return f"{text}, score {record['score']:+.3f}.\n{wrap(f'{signs}“{classes[0]}”.')}"
-
-
-def _contribution_table(found: Any) -> str:
-    """Return importances or contributions as a table with bars."""
-    from everystump._workflow.predictions import INTERCEPT, SCORE
+def _contribution_table(found: Any, total: str) -> str:
+    """Return importances or contributions, and their ``total``, as a table with bars."""
+    from everystump._workflow.outputs import INTERCEPT
 
     frame = found.drop(columns=["lowest", "highest", "share_missing"], errors="ignore")
-    is_sum = frame["feature"].isin([INTERCEPT, SCORE])
+    is_sum = frame["feature"].isin([INTERCEPT, total])
     is_row = "value" in frame
     if is_row:
         frame["value"] = [_as_text(x) for x in frame["value"].tolist()]
@@ -116,14 +103,27 @@ def _contribution_table(found: Any) -> str:
     bars = None if sizes is None else sizes.where(~is_sum, 0.0).tolist()
     signed = frame.columns[2:].tolist() if is_row else []
     for name in signed:
-        frame[name] = [f"{x:+.3f}" for x in frame[name]]
+        frame[name] = _numbers(frame[name].tolist(), "+")
+    if "importance" in frame:
+        frame["importance"] = _numbers(frame["importance"].tolist())
+        signed = ["importance"]
     return table(
         [str(name) for name in frame.columns],
         frame.astype(object).to_numpy().tolist(),
         bars,
-        right=range(2, 2 + len(signed)),
+        right=[frame.columns.get_loc(name) for name in signed],
         colors=("blue", "dark_orange3") if is_row else ("", ""),
     )
+
+
+def _numbers(values: list[float], sign: str = "") -> list[str]:
+    """Return numbers with three decimal places, or as many as suit large and small ones."""
+    from everystump._text import format_quantities
+
+    if _SMALL <= max(map(abs, values), default=1.0) < _LARGE:
+        return [f"{value:{sign}.3f}" for value in values]
+    texts = zip(format_quantities(*values), values, strict=True)
+    return [sign + text if value >= 0 else text for text, value in texts]
 
 
 def _as_text(value: Any) -> str:

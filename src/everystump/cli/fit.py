@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 import sys
 from collections.abc import Sequence
 from contextlib import nullcontext
@@ -12,8 +11,17 @@ from typing import Any
 import click
 
 from everystump._files import replace_surrogates
-from everystump._text import InvalidInputError, format_percents, pluralize
-from everystump._workflow.options import ColumnOptions, Dialect, InteractionOptions
+from everystump._text import InvalidInputError
+from everystump._workflow.options import (
+    CLASSIFICATION,
+    LOSSES,
+    REGRESSION,
+    ColumnOptions,
+    Dialect,
+    InteractionOptions,
+    LossOptions,
+    resolve_task,
+)
 from everystump._workflow.presets import DEFAULT_INTERACTIONS, PRESETS
 from everystump.cli.common import DATA, FiniteRange, check_out, file_options, out_option
 from everystump.cli.console import (
@@ -21,11 +29,10 @@ from everystump.cli.console import (
     echo_stderr,
     exit_on_input_error,
     in_a_terminal,
-    metrics_text,
     print_result,
-    two_columns,
     wrap,
 )
+from everystump.cli.fit_summary import next_command, summary
 from everystump.cli.progress import progress_bar
 
 HOLDOUT = 0.25
@@ -36,6 +43,8 @@ Examples:
   everystump fit credit.csv --target default --model stump-svm -o svm.stump
   everystump fit credit.csv --target default --drop id --C 0.5 -o credit.stump
   everystump fit credit.csv --target default --interactions auto -o credit.stump
+  everystump fit houses.csv --target price -o houses.stump
+  everystump fit houses.csv --target price --quantile 0.9 -o high.stump
 """
 
 
@@ -47,21 +56,39 @@ Examples:
     "--model",
     "preset",
     type=click.Choice(list(PRESETS)),
-    default="stump-logistic",
+    help="Type of model.  [default: stump-logistic, which predicts probabilities, or "
+    "stump-regression]",
+)
+@click.option(
+    "--task",
+    type=click.Choice(["auto", CLASSIFICATION, REGRESSION]),
+    default="auto",
     show_default=True,
-    help="Type of model; the default predicts probabilities.",
+    help="Predict a class or a number; auto predicts a number if the target has many distinct "
+    "ones.",
+)
+@click.option(
+    "--loss",
+    type=click.Choice(LOSSES),
+    help="Loss of a regression.  [default: squared, to predict the mean]",
+)
+@click.option(
+    "--quantile",
+    type=FiniteRange(0, 1, min_open=True, max_open=True),
+    help="Quantile to predict with --loss quantile, such as 0.9.  [default: 0.5, the median]",
 )
 @click.option(
     "--C",
     "C",
     type=FiniteRange(min=0, min_open=True),
     help="Inverse regularization strength, as in SVC.  [default: chosen by 5-fold cross-validation "
-    "for stump-logistic and stump-svm; 0.01 for boost-svm, 1 for perceptron and vote]",
+    "for stump-logistic, stump-svm and stump-regression; 0.01 for boost-svm, 1 for perceptron and "
+    "vote]",
 )
 @click.option(
     "--interactions",
     metavar="N|auto|PAIRS",
-    help="Interactions of features, for stump-logistic and stump-svm: the best N pairs, auto for "
+    help="Interactions of features, for the models above that choose C: the best N pairs, auto for "
     "all pairs or the best of many, or pairs of columns such as age:income,age:job.  "
     f"[default: {DEFAULT_INTERACTIONS}]",
 )
@@ -119,7 +146,10 @@ def fit(
     data: Path,
     target: str,
     out: Path,
-    preset: str,
+    preset: str | None,
+    task: str,
+    loss: str | None,
+    quantile: float | None,
     C: float | None,
     interactions: str | None,
     strength: float | None,
@@ -153,8 +183,10 @@ def fit(
         if cv is not None and refit:
             raise InvalidInputError("--cv already trains on all rows; omit --refit.")
         terms = _interaction_options(interactions, strength)
-        plan = Plan(preset, C, holdout or HOLDOUT, cv, seed, refit, terms)
-        options = ColumnOptions(drop, use, categorical, positive, numeric)
+        losses = LossOptions.parse(loss, quantile)
+        plan = Plan(preset, C, holdout or HOLDOUT, cv, seed, refit, terms, losses)
+        chosen = _task(task, preset, losses, positive)
+        options = ColumnOptions(drop, use, categorical, positive, numeric, chosen)
         files = find_stream(data, stream, plan)
         if files is None:
             model, schema = _fit_file(data, target, options, plan, dialect, as_json)
@@ -163,8 +195,8 @@ def fit(
         save(model, out)
     about = {name: value for name, value in model.about_.items() if name != "origin"}
     # What was read in chunks may be too large for other commands.
-    command = _next_command(model, None if files else data, out)
-    text = "\n".join(filter(None, [schema, _summary(model, out, command)]))
+    command = next_command(model, None if files else data, out)
+    text = "\n".join(filter(None, [schema, summary(model, out, command)]))
     print_result(about | {"out": str(out)}, text, as_json)
 
 
@@ -223,6 +255,22 @@ def _schema_text(messages: Sequence[str]) -> str:
     return "\n".join(map(wrap, messages)) + "\n"
 
 
+def _task(
+    requested: str, preset: str | None, losses: LossOptions, positive: str | None
+) -> str | None:
+    """Return the task that the options ask for, None if the target decides."""
+    implied = {}
+    if preset is not None:
+        implied[f"--model {preset}"] = PRESETS[preset].task
+    if losses.quantile is not None:
+        implied[f"--quantile {losses.quantile:g}"] = REGRESSION
+    elif losses.loss is not None:
+        implied[f"--loss {losses.loss}"] = REGRESSION
+    if positive is not None:
+        implied[f"--positive {positive}"] = CLASSIFICATION
+    return resolve_task(None if requested == "auto" else requested, implied)
+
+
 def _interaction_options(text: str | None, strength: float | None) -> InteractionOptions | None:
     """Return the interactions of the options, None if there are none."""
     if text is None and strength is None:
@@ -235,137 +283,3 @@ def _interaction_options(text: str | None, strength: float | None) -> Interactio
             f"--interactions auto, or omit it."
         )
     return options
-
-
-def _summary(model: Any, out: Path, next_command: str) -> str:
-    """Return the summary of a fitted model."""
-    about = model.about_
-    parts = [
-        two_columns(
-            [
-                ("Model", about["model"]),
-                *_score(model),
-                *_optimization(about),
-                *[("Note", note) for note in about["notes"]],
-            ]
-        ),
-        f"{_error(about)}\n\n{metrics_text(about['figures'])}",
-        two_columns([*_bounds(about), ("Saved", _saved_model(about)), ("File", str(out))]),
-        f"Next: {next_command}",
-    ]
-    return "\n\n".join(parts)
-
-
-def _score(model: Any) -> list[tuple[str, str]]:
-    classes = model.classes_.tolist()
-    return [("Score", f"above zero favors “{classes[1]}”")] if len(classes) == 2 else []
-
-
-def _optimization(about: dict[str, Any]) -> list[tuple[str, str]]:
-    """Return how C was chosen, and the optimality certificate."""
-    pairs = []
-    if "path" in about:
-        path = about["path"]
-        how = f"the best of {len(path['C'])} values by cross-validated {_score_name(path)}"
-        pairs.append(("C", f"{path['chosen']:.3g}, {how}{_refined(about)}"))
-    if "interactions" in about:
-        pairs.append(("Interactions", _interactions(about["interactions"])))
-    certificate = about.get("certificate")
-    if certificate:
-        primal, dual, gap = (certificate[key] for key in ("primal", "dual", "gap"))
-        text = f"objective {primal:.6g}, proven lower bound {dual:.6g} (relative gap {gap:.1e})"
-        if "class" in certificate:
-            text += f", for class “{certificate['class']}”, which has the largest gap"
-        pairs.append(("Certificate", text))
-    return pairs
-
-
-def _refined(about: dict[str, Any]) -> str:
-    """Return the C that was chosen with interactions, if it is another one."""
-    refined = about.get("interactions", {}).get("refined_C")
-    is_other = refined not in (None, about["path"]["chosen"])
-    return f"; {refined:.3g} with interactions" if is_other else ""
-
-
-def _score_name(path: dict[str, Any]) -> str:
-    return {"neg_log_loss": "log loss"}.get(path["scoring"], path["scoring"])
-
-
-def _interactions(record: dict[str, Any]) -> str:
-    """Return how many interactions a model has, and how their strength was chosen."""
-    path = record.get("path")
-    by = ""
-    if path:
-        cross_validated = path["n_folds"] > 1
-        score = _score_name(path)
-        by = f"cross-validated {score}" if cross_validated else f"{score} on a validation split"
-    if not record["features"]:
-        if not path:
-            return "none: fewer than two features can interact"
-        n_tried = pluralize(len(path["strength"]) - 1, "strength")
-        return f"none: they do not clearly improve the {by} ({n_tried} tried)"
-    n_features = [len(features) for features in record["features"]]
-    counts = [(n_features.count(2), "pair"), (n_features.count(3), "triple")]
-    what = " and ".join(pluralize(n, noun) for n, noun in counts if n)
-    if not path:
-        return f"{what} of features, strength {record['strength']:.3g}"
-    how = f"the best of {len(path['strength']) - 1} strengths by {by}"
-    chosen, final = path.get("chosen", record["strength"]), record["strength"]
-    text = f"{what} of features, strength {chosen:.3g}, {how}"
-    return text if final == chosen else f"{text}; {final:.3g} at the refined C"
-
-
-def _error(about: dict[str, Any]) -> str:
-    """Return the error, how it was estimated, and for which model."""
-    error = about["error"]
-    value, low, high = format_percents(error["value"], error["low"], error["high"])
-    rows, _, interval = error["how"].rpartition(", ")
-    text = f"Error {value} ({interval} {low} to {high}; {rows})"
-    refit = about.get("refit")
-    if not refit:
-        return wrap(f"{text}:")
-    first = f"the model trained on {pluralize(refit['n_rows'], 'row')}, before the refit"
-    return wrap(f"{text}. The metrics are those of {first}:")
-
-
-def _bounds(about: dict[str, Any]) -> list[tuple[str, str]]:
-    """Return the bounds that apply to the saved model and are not vacuous."""
-    pairs = [
-        (
-            "Bound",
-            f"{bound['bounded']} is at most {format_percents(bound['value'])[0]} ({bound['name']})",
-        )
-        for bound in about["bounds"]
-        if bound["holds"] and not bound["vacuous"]
-    ]
-    if about.get("refit"):
-        pairs.append(("No bound", "from held-out rows: the refitted model was trained on all rows"))
-    return pairs + [
-        ("No bound", f"from held-out rows: {'; '.join(bound['violations'])}")
-        for bound in about["bounds"]
-        if bound["name"] == "validation_bound" and not bound["holds"]
-    ]
-
-
-def _saved_model(about: dict[str, Any]) -> str:
-    """Return which rows the saved model was trained on."""
-    n_rows = pluralize(about["n_rows"], "row")
-    if about.get("refit"):
-        how = "with the same C" if "path" in about else "with the same settings"
-        if about.get("interactions", {}).get("features"):
-            how += " and interactions"
-        return f"a model retrained on all {n_rows} {how}, not evaluated itself"
-    if about["n_held_out"]:
-        total = f"{about['n_rows'] + about['n_held_out']:,}"
-        of = f"{about['n_rows']:,} of {total} rows"
-        return f"the evaluated model, trained on {of} (pass --refit to train on all)"
-    return f"a model trained on all {n_rows}; the metrics come from cross-validation"
-
-
-def _next_command(model: Any, data: Path | None, out: Path) -> str:
-    """Return a command to try next."""
-    has_curves = getattr(model, "shapes_", None) is not None
-    page = ["-o", f"{out.stem}.html"] if has_curves else []
-    command = "report" if has_curves else "predict"
-    table = [] if data is None else [str(data)]
-    return shlex.join(["everystump", command, str(out), *table, *page])

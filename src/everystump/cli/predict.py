@@ -17,7 +17,7 @@ Examples:
 """
 
 
-@click.command(epilog=EXAMPLES, short_help="Predict the class of new rows.")
+@click.command(epilog=EXAMPLES, short_help="Predict the class or the number of new rows.")
 @MODEL
 @DATA
 @out_option("CSV file to write.  [default: standard output]", required=False)
@@ -33,6 +33,8 @@ def predict(
     as_json: bool,
 ) -> None:
     """Predict the class, the score and, if available, the probabilities of rows.
+
+    For a regression, predict the number and, if available, the limits of its prediction interval.
 
     DATA is a CSV or Parquet file, or a folder or a quoted pattern of such files.
     """

@@ -46,25 +46,19 @@ def report(
     """
     with exit_on_input_error():
         check_out(out, force, model, data)
-        from everystump._workflow.evaluation import model_metrics
-        from everystump._workflow.matching import (
-            EvaluationRows,
-            match_labeled_rows,
-            read_table,
-        )
+        from everystump._workflow.matching import EvaluationRows, read_labeled_rows
         from everystump.report import write_report
         from everystump.report._sentences import select_metrics
 
         fitted = load_curves(model)
         rows, notes = EvaluationRows(None, None), list[str]()
         if data is not None:
-            frame, notes = read_table(data, dialect, fitted)
-            rows = match_labeled_rows(fitted, frame)
+            rows, notes = read_labeled_rows(data, dialect, fitted)
         about = {"rows": rows.kind, "leakage_warning": rows.leakage_warning}
         write_report(fitted, out, rows.X, rows.y, about=about)
         evaluated = None
-        if rows.y is not None:
-            evaluated = model_metrics(fitted, rows.X, rows.y, unseen=rows.is_unseen)
+        if rows.target is not None:
+            evaluated = rows.target.metrics(fitted, rows.X, unseen=rows.is_unseen)
         # The same table as on the page.
         metrics, title = select_metrics({**getattr(fitted, "about_", {}), **about}, evaluated)
         size = out.stat().st_size / 1e6

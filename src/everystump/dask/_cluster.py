@@ -2,9 +2,9 @@
 
 Each part is an actor (`WorkerRows`) that holds the rows of some chunks.  A call goes to all parts
 at once, and their results are added up in the order of the parts; only tables and sums travel.
-Calls that change parts are logged: if a worker is lost, its part is built again on
-another one from its chunks, the logged calls are repeated, and the fit continues as if
-nothing had happened.
+Calls without a result wait until the next one that has one, and are sent with it.  Calls that
+change parts are logged: if a worker is lost, its part is built again on another one from its
+chunks, the logged calls are repeated, and the fit continues as if nothing had happened.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Self
 
-from distributed import Client, KilledWorker
+from distributed import Client, Future, KilledWorker, wait
 from distributed.comm import CommClosedError
 
 from everystump._core.blocks import combine
@@ -22,6 +22,8 @@ from everystump.dask._worker import WorkerRows
 
 # Seconds between two looks at a worker that has not answered yet.
 _POLL = 0.5
+# Seconds for moving the result of a task here; a lost one has no result until it is computed again.
+_TRANSFER = 10.0
 # A part that is lost so many times is given up.
 _MAX_LOSSES = 20
 
@@ -35,6 +37,7 @@ class _Call(NamedTuple):
 
     method: str
     args: tuple
+    is_logged: bool = True  # whether it changes the parts
     is_problem: bool = False  # whether it concerns a problem, not the table
 
 
@@ -68,6 +71,7 @@ class RowCluster:
         self._client, self._chunks, self._watch = client, chunks, ClusterWatch(client, timeout)
         self._parts: list[_Part] = []
         self._log: list[_Call] = []
+        self._waiting: list[_Call] = []
         self._first: tuple = ()
         self.n_rebuilt = 0
 
@@ -100,7 +104,7 @@ class RowCluster:
         future = self._client.compute(task)
         while True:
             try:
-                return future.result(timeout=_POLL)
+                return _poll(future)
             except TimeoutError:
                 workers = self._watch.check(None)
                 if not workers:
@@ -110,6 +114,22 @@ class RowCluster:
                     f"Several workers were lost while they read a partition ({error}); give the "
                     f"workers more memory, or split the data into smaller partitions."
                 ) from error
+            except Exception as error:
+                partition = self._failed_partition(future)
+                if partition is None:
+                    raise
+                what = " ".join(str(error).split()).rstrip(".")
+                raise ValueError(
+                    f"Partition {partition} cannot be read ({type(error).__name__}: {what}); check "
+                    f"its file, or the function that makes it."
+                ) from error
+
+    def _failed_partition(self, future: Any) -> int | None:
+        """Return the number of the partition whose task failed, None if another task did."""
+        scheduler: Any = self._client.scheduler
+        cause = self._client.sync(scheduler.get_error_cause, keys=[future.key])
+        # Tasks of collections have keys (name, number, ...), other ones are named.
+        return cause[1] if isinstance(cause, tuple) else None
 
     def keep(self, mask: Sequence[bool]) -> None:
         """Remove all other parts."""
@@ -117,56 +137,60 @@ class RowCluster:
 
     def collect(self, method: str, *args: Any) -> list[Any]:
         """Return the results of a method that changes nothing, one per part."""
-        return self._run(_Call(method, args))
-
-    def set(self, method: str, *args: Any, own: Sequence[tuple] = ()) -> None:
-        """Call a method that changes the table, with arguments of its own first for each part."""
-        for part, first in zip(self._parts, own, strict=False):
-            part.own_args[method] = first
-        self._change(_Call(method, args))
-
-    def change(self, method: str, *args: Any) -> Any:
-        """Return the sum of the results of a method that changes problems."""
-        return self._change(_Call(method, args, is_problem=True))
+        return self._run(_Call(method, args, is_logged=False))
 
     def read(self, method: str, *args: Any) -> Any:
         """Return the sum of the results of a method that changes nothing."""
         return combine(self.collect(method, *args))
 
+    def change(self, method: str, *args: Any) -> Any:
+        """Return the sum of the results of a method that changes problems."""
+        return combine(self._run(_Call(method, args, is_problem=True)))
+
+    def update(self, method: str, *args: Any) -> None:
+        """Call a method that changes problems and returns nothing, before the next one."""
+        self._waiting.append(_Call(method, args, is_problem=True))
+
+    def update_table(self, method: str, *args: Any, own: Sequence[tuple] = ()) -> None:
+        """Call a method that changes the table, with arguments of its own first for each part."""
+        for part, first in zip(self._parts, own, strict=False):
+            part.own_args[method] = first
+        self._waiting.append(_Call(method, args))
+
     def close_problems(self) -> None:
         """Remove all problems from the parts and from the log."""
-        self._log = [call for call in self._log if not call.is_problem]
-        self._run(_Call("close_problems", ()))
-
-    def _change(self, call: _Call) -> Any:
-        results = self._run(call)
-        self._log.append(call)
-        return combine(results)
+        self._log, self._waiting = (
+            [call for call in calls if not call.is_problem] for calls in (self._log, self._waiting)
+        )
+        self._waiting.append(_Call("close_problems", (), is_logged=False))
 
     def _run(self, call: _Call) -> list[Any]:
-        pending = [self._send(part, call) for part in self._parts]
+        """Run the waiting calls and this one; return its results."""
+        calls, self._waiting = [*self._waiting, call], []
+        pending = [self._send(part, calls) for part in self._parts]
         results = []
         for part, future in zip(self._parts, pending, strict=True):
             try:
                 results.append(self._result(part, future))
             except _WorkerLostError:
-                results.append(self._retry(part, lambda part: self._repeat(part, call), lost=True))
+                results.append(self._retry(part, lambda part: self._repeat(part, calls), lost=True))
+        self._log += [call for call in calls if call.is_logged]
         return results
 
-    def _send(self, part: _Part, call: _Call) -> Any:
-        """Start a call; None if the worker is already gone."""
+    def _send(self, part: _Part, calls: Sequence[_Call]) -> Any:
+        """Start some calls; return None if the worker is already gone."""
+        messages = [
+            (call.method, (*part.own_args.get(call.method, ()), *call.args)) for call in calls
+        ]
         try:
-            method = getattr(part.actor, call.method)
-            return method(*part.own_args.get(call.method, ()), *call.args)
+            return part.actor.run(messages)
         except (OSError, ValueError, RuntimeError):
             return None
 
-    def _repeat(self, part: _Part, call: _Call) -> Any:
-        """Repeat all logged calls and the current one on a new actor."""
+    def _repeat(self, part: _Part, calls: Sequence[_Call]) -> Any:
+        """Repeat all logged calls and the current ones on a new actor."""
         self._await_actor(part)
-        for logged in self._log:
-            self._result(part, self._send(part, logged))
-        return self._result(part, self._send(part, call))
+        return self._result(part, self._send(part, [*self._log, *calls]))
 
     def _retry(self, part: _Part, work: Any, lost: bool = False) -> Any:
         """Return ``work(part)``; build the part again whenever its worker is lost."""
@@ -214,7 +238,7 @@ class RowCluster:
             raise _WorkerLostError
         while True:
             try:
-                return future.result(timeout=_POLL)
+                return _poll(future)
             except TimeoutError:
                 if part.worker not in self._watch.check([part.worker]):
                     raise _WorkerLostError from None
@@ -230,3 +254,17 @@ class RowCluster:
         workers = self._watch.wait_for_workers(lost)
         held = [part.worker for part in self._parts]
         return min(workers, key=held.count)
+
+
+def _poll(future: Any) -> Any:
+    """Return the result of a task or call; raise TimeoutError if there is none after a while."""
+    if not isinstance(future, Future):
+        return future.result(timeout=_POLL)
+    wait(future, timeout=_POLL)
+    try:
+        return future.result(timeout=_TRANSFER)
+    except UnboundLocalError:
+        # Dask raises it, by mistake, if waiting is canceled because a worker was lost.
+        if future.status == "error":
+            raise
+        raise TimeoutError from None

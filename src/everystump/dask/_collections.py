@@ -14,11 +14,48 @@ from everystump._tables.chunks import Chunk
 
 def make_chunks(X: Any, y: Any, sample_weight: Any) -> list[Any]:
     """Return delayed chunks, one per partition of ``X``."""
+    collections = {"X": X, "y": y, "sample_weight": sample_weight}
+    if sample_weight is None:
+        del collections["sample_weight"]
+    if all(map(_is_frame, collections.values())):
+        return _frame_chunks(collections)
     parts = _rows_of(X, "X")
-    columns = [parts, _aligned(y, "y", X, len(parts))]
-    if sample_weight is not None:
-        columns.append(_aligned(sample_weight, "sample_weight", X, len(parts)))
+    columns = [parts]
+    columns += [_aligned(part, name, X, len(parts)) for name, part in collections.items()][1:]
     return [delayed(Chunk)(*part) for part in zip(*columns, strict=True)]
+
+
+def _is_frame(collection: Any) -> bool:
+    """Whether a collection is a Dask dataframe or series."""
+    return is_dask_collection(collection) and hasattr(collection, "divisions")
+
+
+def _frame_chunks(frames: dict[str, Any]) -> list[Any]:
+    """Return the chunks of dataframes and series with the same partitions.
+
+    They form one graph: separately, Dask may join the partitions of one but not of the other, as it
+    does for files of which few columns are read.
+    """
+    import dask.dataframe as dd
+
+    n_parts = frames["X"].npartitions
+    for name, frame in frames.items():
+        _check_n_parts(name, frame.npartitions, n_parts)
+    chunks = dd.map_partitions(
+        Chunk,
+        *frames.values(),
+        meta=(None, object),
+        align_dataframes=False,
+        enforce_metadata=False,
+    )
+    return list(chunks.to_delayed())
+
+
+def _check_n_parts(name: str, n_parts: int, expected: int) -> None:
+    if n_parts != expected:
+        raise ValueError(
+            f"{name} has {n_parts} partitions, but X has {expected}; repartition one of them."
+        )
 
 
 def _rows_of(X: Any, name: str) -> list[Any]:
@@ -57,10 +94,7 @@ def _aligned(part: Any, name: str, X: Any, n_parts: int) -> list[Any]:
                 f"call compute_chunk_sizes() on both first."
             )
     parts = _rows_of(part, name)
-    if len(parts) != n_parts:
-        raise ValueError(
-            f"{name} has {len(parts)} partitions, but X has {n_parts}; repartition one of them."
-        )
+    _check_n_parts(name, len(parts), n_parts)
     return parts
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from dataclasses import KW_ONLY, dataclass, replace
+from dataclasses import dataclass, replace
 from numbers import Real
 from typing import Any, ClassVar, NamedTuple, Self
 
@@ -68,12 +68,24 @@ class _Encoded(NamedTuple):
         return [(k, f", class {name}") for k, name in enumerate(self.classes.tolist())]
 
 
-class _DaskEstimator(ScoreClassifier):
+@dataclass(eq=False, repr=False, kw_only=True)
+class _ClusterParameters:
+    """The parameters that the estimators for Dask collections have in common."""
+
+    client: Any = None
+    timeout: float = 60.0
+
+
+_CONSTRAINTS: dict[str, list] = {
+    "client": [Client, None],
+    "timeout": [Interval(Real, 0, None, closed="neither")],
+}
+
+
+class _DaskEstimator(_ClusterParameters, ScoreClassifier):
     """What the estimators for Dask collections have in common."""
 
     _local_class: ClassVar[type]
-    client: Any
-    timeout: float
     categorical_features: Any
     class_weight: Any
     n_jobs: int | None
@@ -217,12 +229,6 @@ class _DaskProbabilities(_DaskEstimator):
         return self._map(X, "predict_proba", len(self.classes_), np.float64)
 
 
-_CONSTRAINTS: dict[str, list] = {
-    "client": [Client, None],
-    "timeout": [Interval(Real, 0, None, closed="neither")],
-}
-
-
 class _DaskStumpEnsemble(_DaskEstimator, FixedCClassifier):
     """An infinite ensemble of stumps on a cluster."""
 
@@ -316,12 +322,8 @@ class DaskStumpSVC(_DaskStumpEnsemble, StumpSVC):
     _local_class = StumpSVC
     _parameter_constraints: ClassVar[dict] = {**StumpSVC._parameter_constraints, **_CONSTRAINTS}
 
-    _: KW_ONLY
-    client: Any = None
-    timeout: float = 60.0
 
-
-@dataclass(eq=False, repr=False)
+@dataclass(eq=False, repr=False, kw_only=True)
 class DaskStumpLogisticRegression(_DaskStumpEnsemble, _DaskProbabilities, StumpLogisticRegression):
     """`StumpLogisticRegression` on a Dask cluster; see `DaskStumpSVC`.
 
@@ -329,6 +331,8 @@ class DaskStumpLogisticRegression(_DaskStumpEnsemble, _DaskProbabilities, StumpL
     ----------
     C : float, default=1.0
         As in `StumpLogisticRegression`, like all other parameters.
+    multi_class : {"ovr"}, default="ovr"
+        On a cluster, several classes are one-vs-rest problems; "multinomial" is for two classes.
     client, timeout
         As in `DaskStumpSVC`.
     """
@@ -339,9 +343,15 @@ class DaskStumpLogisticRegression(_DaskStumpEnsemble, _DaskProbabilities, StumpL
         **_CONSTRAINTS,
     }
 
-    _: KW_ONLY
-    client: Any = None
-    timeout: float = 60.0
+    multi_class: str = "ovr"
+
+    def _fit_cluster(self, encoded: _Encoded, summary: ChunkSummary) -> None:
+        if self.multi_class == "multinomial" and len(encoded.classes) > 2:
+            raise ValueError(
+                f'multi_class="multinomial" is not supported on a cluster for '
+                f'{len(encoded.classes)} classes; use multi_class="ovr", or fit locally.'
+            )
+        super()._fit_cluster(encoded, summary)
 
 
 @dataclass(eq=False, repr=False)
@@ -362,10 +372,6 @@ class DaskStumpBoostingClassifier(_DaskProbabilities, StumpBoostingClassifier):
         **StumpBoostingClassifier._parameter_constraints,
         **_CONSTRAINTS,
     }
-
-    _: KW_ONLY
-    client: Any = None
-    timeout: float = 60.0
 
     def _encoding(self) -> tuple[Measure, int, dict[str, Any]]:
         for name, default in (("validation_fraction", None), ("warm_start", False)):
@@ -438,6 +444,6 @@ def _finish_columns(
     has_rows = [sum(size.n_rows) > 0 for size in sizes]
     cluster.keep(has_rows)
     own = [(starts[part].tolist(),) for part, kept in zip(parts, has_rows, strict=True) if kept]
-    cluster.set("set_design", columns, options, own=own)
+    cluster.update_table("set_design", columns, options, own=own)
     counts = np.sum([size.class_counts for size in sizes], axis=0)
     return columns, counts, max(size.n_additions for size in sizes) + len(sizes)

@@ -66,7 +66,7 @@ class ClusterTable:
 
     def with_interactions(self, interactions: InteractionOptions) -> ClusterTable:
         """Return the table with exactly these interactions."""
-        self.cluster.set("add_interactions", *interactions)
+        self.cluster.update_table("add_interactions", *interactions)
         design = interactions.add_to(self.design)
         design = design.with_cell_sums(self.cluster.read("cell_sums"))
         return replace(self, design=design, interactions=interactions)
@@ -80,13 +80,13 @@ class ClusterTable:
     def open_solver(self, positive: int, loss: LossFamily, C: float) -> ClusterParts:
         """Return the problem of a class against the rest."""
         parts = self._parts(positive, loss)
-        self.cluster.change("open_solver", parts.key, positive, loss, C)
+        self.cluster.update("open_solver", parts.key, positive, loss, C)
         return parts
 
     def open_boosting(self, positive: int, loss: BoostingLoss) -> ClusterParts:
         """Return the boosting problem of a class against the rest."""
         parts, mean = self._parts(positive, None), self.total_weight / self.n_rows
-        self.cluster.change("open_boosting", parts.key, positive, loss, mean)
+        self.cluster.update("open_boosting", parts.key, positive, loss, mean)
         return parts
 
     def _parts(self, positive: int, loss: LossFamily | None) -> ClusterParts:
@@ -131,9 +131,16 @@ class ClusterParts:
     def call(self, method: str, *args: Any, n_rows: float | None = None) -> Any:
         """Return the sum of the results of a method of all parts."""
         cluster = self.table.cluster
-        share = None if n_rows is None else n_rows / cluster.n_parts
         run = cluster.read if method in _READ_ONLY else cluster.change
-        return run("call", self.key, method, args, share)
+        return run("call", self.key, method, args, self._share(n_rows))
+
+    def update(self, method: str, *args: Any, n_rows: float | None = None) -> None:
+        """Call a method of all parts that returns nothing, together with the next `call`."""
+        self.table.cluster.update("call", self.key, method, args, self._share(n_rows))
+
+    def _share(self, n_rows: float | None) -> float | None:
+        """Return how many of some rows a part has."""
+        return None if n_rows is None else n_rows / self.table.cluster.n_parts
 
     def subsample(self, k: int, C: float) -> SolverParts:
         """Return one out of every ``k`` rows as a separate problem with another C.

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -52,13 +52,28 @@ class RowSample:
         )
 
 
+class _EncodedRows(NamedTuple):
+    """The encoded rows of a chunk."""
+
+    codes: np.ndarray  # (n_features, n_rows)
+    label: np.ndarray  # (n_rows,)
+    weight: np.ndarray | None  # (n_rows,)
+    sums: list[BinSums]  # of each column
+
+    @classmethod
+    def from_chunk(cls, chunk: Chunk, plan: TablePlan, n_threads: int) -> _EncodedRows:
+        rows = plan.read(chunk)
+        codes = np.empty((len(plan.columns), len(rows.label)), dtype=plan.code_type)
+        return cls(codes, rows.label, rows.weight, plan.encode(rows, codes, n_threads))
+
+
 class WorkerRows:
     """The rows of some chunks; ``class_weight`` is the weight of each class."""
 
     def __init__(
         self, plan: TablePlan, class_weight: np.ndarray, n_threads: int, *chunks: Chunk
     ) -> None:
-        parts = [plan.encode(chunk, n_threads) for chunk in chunks]
+        parts = [_EncodedRows.from_chunk(chunk, plan, n_threads) for chunk in chunks]
         self._codes = np.concatenate([part.codes for part in parts], axis=1)
         self._label = np.concatenate([part.label for part in parts])
         self._sample_weight = _join_weights([(part.weight, len(part.label)) for part in parts])
@@ -72,6 +87,13 @@ class WorkerRows:
         for part in parts[1:]:
             sums = add_sums(sums, part.sums)
         self._sums, self._n_classes = sums, len(class_weight)
+
+    def run(self, calls: Sequence[tuple[str, tuple]]) -> Any:
+        """Call methods one after the other, given their arguments; return the last result."""
+        result = None
+        for method, args in calls:
+            result = getattr(self, method)(*args)
+        return result
 
     def sizes(self) -> PartSizes:
         """Return the sizes of the part."""

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from everystump._core.columns import RowDensity
 from everystump._core.shapes import ShapeModel
+from everystump._core.targets import INVERSE_LINKS
 from everystump._core.threads import count_threads
 from everystump._sklearn_compat import num_samples
 from everystump._tables.frames import Feature, as_supported_table
@@ -39,6 +40,8 @@ class TableEstimator(BaseEstimator):
 
     # An attribute that only a successful fit sets.
     _fitted_attribute: ClassVar[str]
+    # The fitted attributes by which scores become predictions, such as the classes or the link.
+    _output_attributes: ClassVar[tuple[str, ...]]
     _training_record: TrainingRecord | None = None
     feature_info_: tuple[Feature, ...]
 
@@ -145,6 +148,7 @@ class ScoreClassifier(ClassifierMixin, TableEstimator):
     """A classifier that predicts by the sign or the maximum of its decision function."""
 
     _fitted_attribute: ClassVar[str] = "classes_"
+    _output_attributes: ClassVar[tuple[str, ...]] = ("classes_",)
     classes_: np.ndarray
 
     def _check_training_data(
@@ -229,7 +233,8 @@ class ProbabilityClassifier(ScoreClassifier):
         -------
         ndarray of shape (n_samples, n_classes)
             Probabilities in the order of ``classes_``; each row sums to 1.  With more than two
-            classes, the one-vs-rest probabilities are normalized.
+            classes, they are the softmax of the scores of a multinomial model; those of
+            one-vs-rest problems are normalized.
         """
         return self._probabilities(self.decision_function(X))
 
@@ -265,6 +270,14 @@ class LogOddsClassifier(ProbabilityClassifier, ShapeClassifier):
     # The log-odds are this factor times the scores.
     _log_odds_factor: ClassVar[float] = 1.0
 
+    @property
+    def _has_softmax(self) -> bool:
+        """Whether the scores of several classes are those of one multinomial model."""
+        return False
+
+    def _log_probabilities(self, scores: np.ndarray) -> np.ndarray:
+        return log_probabilities(self._log_odds_factor * scores, softmax=self._has_softmax)
+
     def predict_log_proba(self, X: Any) -> np.ndarray:
         """Return the logarithm of `predict_proba`.
 
@@ -278,10 +291,10 @@ class LogOddsClassifier(ProbabilityClassifier, ShapeClassifier):
         ndarray of shape (n_samples, n_classes)
             Log-probabilities in the order of ``classes_``.
         """
-        return log_probabilities(self._log_odds_factor * self.decision_function(X))
+        return self._log_probabilities(self.decision_function(X))
 
     def _probabilities(self, scores: np.ndarray) -> np.ndarray:
-        return np.exp(log_probabilities(self._log_odds_factor * scores))
+        return np.exp(self._log_probabilities(scores))
 
 
 class TabularEstimator(ShapeEstimator):
@@ -307,7 +320,8 @@ class TabularClassifier(TabularEstimator, ShapeClassifier):
 class ScoreRegressor(RegressorMixin, TableEstimator):
     """A regressor whose scores are predictions or, with a log link, their logarithms."""
 
-    link_: str  # "identity" or "log"
+    _output_attributes: ClassVar[tuple[str, ...]] = ("link_",)
+    link_: str  # a key of `INVERSE_LINKS`
 
     def predict(self, X: Any) -> np.ndarray:
         """Predict the target of each sample.
@@ -327,7 +341,7 @@ class ScoreRegressor(RegressorMixin, TableEstimator):
 
     def _predictions(self, scores: np.ndarray) -> np.ndarray:
         """Return the predictions for some scores."""
-        return np.exp(scores) if self.link_ == "log" else scores
+        return INVERSE_LINKS[self.link_](scores)
 
     def _target_codes(self, y: Any, n_samples: int) -> np.ndarray:
         return number_codes(check_numbers(y, n_samples))

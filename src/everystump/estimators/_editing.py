@@ -37,9 +37,12 @@ _VALID = {
     "feature_names_in_",
     "interactions_",
     "intercept_",
+    "link_",
+    "multi_class_",
     "n_features_in_",
     "shapes_",
     "surface_density_",
+    "target_scale_",
 }
 
 

@@ -10,6 +10,7 @@ from sklearn.exceptions import NotFittedError
 from everystump._core.columns import RowDensity
 from everystump._core.threads import count_threads
 from everystump._explanations.access import class_labels, feature_index, shape_models
+from everystump._explanations.bands import check_bands
 from everystump._explanations.importance import relative_importances, term_densities
 from everystump._explanations.tables import (
     curve_table,
@@ -46,13 +47,17 @@ class ExplanationMixin:
         except ValueError as error:
             raise AttributeError(f"no feature_importances_: {error}") from None
 
-    def explain_global(self, X: Any = None) -> Any:
+    def explain_global(self, X: Any = None, *, bands: bool | float = False) -> Any:
         """Return how much each feature and each interaction contributes to the score.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features), optional
             Samples to measure importance on; the weighted training samples by default.
+        bands : bool or float, default=False
+            Whether to add columns for the standard errors of `compute_bands`: ``std_error``, the
+            root mean square over the samples, to be compared with ``importance``, and ``low`` and
+            ``high``, the extremes of the 95% band, or of that of another level such as 0.9.
 
         Returns
         -------
@@ -79,7 +84,8 @@ class ExplanationMixin:
         """
         models = shape_models(self)
         densities = term_densities(self, models, X)
-        return global_table(models, self.feature_info_, class_labels(self), densities)
+        band = check_bands(self, bands)
+        return global_table(models, self.feature_info_, class_labels(self), densities, band)
 
     def explain_local(self, X: Any) -> Any:
         """Return the contribution of each feature and interaction to the score of each sample.
@@ -141,13 +147,16 @@ class ExplanationMixin:
         """
         return stump_table(shape_models(self), self.feature_info_, class_labels(self))
 
-    def curve(self, feature: str | int) -> Any:
+    def curve(self, feature: str | int, *, bands: bool | float = False) -> Any:
         """Return the shape function (curve) of a feature.
 
         Parameters
         ----------
         feature : str or int
             Name or index of the feature.
+        bands : bool or float, default=False
+            Whether to add the columns ``std_error``, ``low`` and ``high``, a pointwise 95% band, or
+            one of another level such as 0.9; it requires `compute_bands`.
 
         Returns
         -------
@@ -169,15 +178,18 @@ class ExplanationMixin:
         """
         models = shape_models(self)
         d = feature_index(self.feature_info_, feature)
-        return curve_table(models, self.feature_info_, class_labels(self), d)
+        band = check_bands(self, bands)
+        return curve_table(models, self.feature_info_, class_labels(self), d, band)
 
-    def surface(self, feature: str | tuple) -> Any:
+    def surface(self, feature: str | tuple, *, bands: bool | float = False) -> Any:
         """Return the surface of an interaction.
 
         Parameters
         ----------
         feature : str or tuple of str or int
             The interaction: its name, such as ``"age × income"``, or its features.
+        bands : bool or float, default=False
+            As in `curve`.
 
         Returns
         -------
@@ -207,4 +219,5 @@ class ExplanationMixin:
         """
         models = shape_models(self)
         term = interaction_features(self.feature_info_, models[0].terms, feature)
-        return surface_table(models, self.feature_info_, class_labels(self), term)
+        band = check_bands(self, bands)
+        return surface_table(models, self.feature_info_, class_labels(self), term, band)

@@ -81,6 +81,9 @@ class CPathEnsemble(BaseStumpEnsemble):
         names = param_names(self._fixed_C_class)
         return self._fixed_C_class(**{name: params[name] for name in names})
 
+    def _fitted_cost(self) -> float:
+        return self.C_
+
     def _validate_params(self) -> None:
         super()._validate_params()
         cost_grid(self.Cs)

@@ -38,6 +38,11 @@ class RegressionSpec(ABC):
     link: ClassVar[str] = "identity"
     metric: Metric = _ABSOLUTE
 
+    @property
+    def predicted_quantile(self) -> float | None:
+        """The quantile that the loss predicts, None if it is the mean."""
+        return 0.5
+
     @abstractmethod
     def family(self) -> LossFamily:
         """Return what makes the losses of samples, for scaled targets."""
@@ -49,6 +54,7 @@ class RegressionSpec(ABC):
 
 class _Squared(RegressionSpec):
     metric = _R2
+    predicted_quantile = None
 
     def family(self) -> LossFamily:
         return SquaredLoss
@@ -98,12 +104,18 @@ class _Quantile(RegressionSpec):
         """The pinball loss of the quantile."""
         return Metric("neg_mean_pinball_loss", partial(mean_pinball_loss, alpha=self.quantile))
 
+    @property
+    def predicted_quantile(self) -> float:
+        """The quantile."""
+        return self.quantile
+
     def scale(self, y: np.ndarray, weight: np.ndarray | None, *, center: bool) -> TargetScale:
         return quantile_scale(y, weight, self.quantile, center=center)
 
 
 class _LogLink(RegressionSpec):
     link = "log"
+    predicted_quantile = None
     name: ClassVar[str]
 
     def scale(self, y: np.ndarray, weight: np.ndarray | None, *, center: bool) -> TargetScale:

@@ -44,6 +44,10 @@ class StumpClassifier(StumpBounds, BaseStumpEnsemble, TabularClassifier):
     def _make_score(self, table: ClassTable, scoring: Any, test: np.ndarray) -> Score:
         return make_class_score(self, scoring, table, test)
 
+    def _problem_scores(self, table: ClassTable) -> list[np.ndarray]:
+        scores = self._decision_function(table.X)
+        return [scores] if scores.ndim == 1 else list(scores.T)
+
     def _store(self, table: ClassTable, design: Design, solutions: list[Solution]) -> None:
         self._store_classes(table.classes, design, solutions)
         self._kept = table.input_index
@@ -64,7 +68,7 @@ CLASSIFIER_CONSTRAINTS: dict[str, Any] = {"class_weight": [dict, str, None]}
 
 
 @dataclass(eq=False, repr=False)
-class FixedCClassifier(StumpClassifier, FixedCEnsemble):
+class FixedCClassifier(FixedCEnsemble, StumpClassifier):
     """An infinite ensemble of stumps that classifies, with a fixed C."""
 
     _parameter_constraints: ClassVar[dict] = {
@@ -74,7 +78,7 @@ class FixedCClassifier(StumpClassifier, FixedCEnsemble):
 
 
 @dataclass(eq=False, repr=False)
-class CPathClassifier(StumpClassifier, CPathEnsemble):
+class CPathClassifier(CPathEnsemble, StumpClassifier):
     """An infinite ensemble of stumps that classifies, with C chosen along a path."""
 
     _default_scoring: ClassVar[str] = "accuracy"

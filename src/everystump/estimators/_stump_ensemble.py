@@ -28,6 +28,7 @@ from everystump._tables.interactions import check_interactions
 from everystump._tables.monotonic import check_monotonic_cst
 from everystump._tables.training_table import TrainingTable
 from everystump._terms import Term
+from everystump.estimators._bands import BandsMixin
 from everystump.estimators._base import (
     TabularEstimator,
     check_cost,
@@ -42,7 +43,7 @@ SCREENING_TOL, _SCREENING_COST = 0.01, 1.0
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class BaseStumpEnsemble(TabularEstimator):
+class BaseStumpEnsemble(BandsMixin, TabularEstimator):
     """An infinite ensemble of stumps; subclasses define the loss and the parameters.
 
     Their other base class is `StumpClassifier` or `StumpRegression`.
@@ -237,23 +238,42 @@ class BaseStumpEnsemble(TabularEstimator):
     ) -> list[Solution]:
         """Solve each problem, on the samples ``index`` if given."""
         check_cost(C, table.weight)
+        return self._solve_problems(
+            table,
+            design,
+            starts,
+            self.verbose if verbose is None else verbose,
+            C=C,
+            tol=tol or self.tol,
+            max_iter=self.max_iter,
+            n_threads=n_threads or count_threads(self.n_jobs),
+            index=index,
+        )
+
+    def _solve_problems(
+        self,
+        table: Any,
+        design: Design,
+        starts: Sequence[Solution] | None,
+        verbose: int,
+        **options: Any,
+    ) -> list[Solution]:
+        """Solve one problem after the other; ``options`` are those of `Design.solve`."""
         solutions = []
         for k, target in enumerate(table.problems()):
-            title = f"{type(self).__name__}, C={C:g}{table.title(k)}"
-            with FitProgress(self.verbose if verbose is None else verbose, title) as progress:
-                solution = design.solve(
-                    self._loss_family(),
-                    target,
-                    table.weight,
-                    C=C,
-                    tol=tol or self.tol,
-                    max_iter=self.max_iter,
-                    n_threads=n_threads or count_threads(self.n_jobs),
-                    progress=progress,
-                    index=index,
-                    start=None if starts is None else starts[k],
+            title = f"{type(self).__name__}, C={options['C']:g}{table.title(k)}"
+            start = None if starts is None else starts[k]
+            with FitProgress(verbose, title) as progress:
+                solutions.append(
+                    design.solve(
+                        self._loss_family(),
+                        target,
+                        table.weight,
+                        progress=progress,
+                        start=start,
+                        **options,
+                    )
                 )
-            solutions.append(solution)
         return solutions
 
     def _solve_and_prune(
@@ -341,6 +361,9 @@ class FixedCEnsemble(BaseStumpEnsemble):
 
     C: float = 1.0
     interaction_strength: float = 0.1
+
+    def _fitted_cost(self) -> float:
+        return self.C
 
     def _max_bins(self, n_samples: int) -> int:
         # A hard margin is a property of the samples themselves, not of their bins.

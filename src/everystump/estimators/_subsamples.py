@@ -16,6 +16,7 @@ from everystump._arguments import as_float_array
 from everystump._core.kernel_machines.kernel_matrix import LazyKernelMatrix
 from everystump._core.kernel_machines.kernels import Expansion
 from everystump._core.shapes import ShapeModel
+from everystump._sklearn_compat import is_regressor
 from everystump._tables.frames import Feature
 from everystump._tables.monotonic import check_monotonic_cst
 from everystump._tables.training_table import ClassTable
@@ -84,6 +85,11 @@ def check_templates(templates: list, feature_subsets: Any) -> None:
             raise ValueError(
                 f"estimator contains {template!r}, which is not a classifier; pass a classifier "
                 f"such as KernelSVC(), or a list of classifiers."
+            )
+        if is_regressor(template):
+            raise ValueError(
+                f"estimator contains {template!r}, which is a regressor; pass classifiers, or use "
+                f"BaggingRegressor of scikit-learn."
             )
     pairwise = any(get_tags(template).input_tags.pairwise for template in templates)
     if pairwise and feature_subsets is not None:

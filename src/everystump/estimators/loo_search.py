@@ -16,7 +16,7 @@ from sklearn.utils import Tags, check_random_state, get_tags
 from sklearn.utils.validation import column_or_1d
 
 from everystump._core.threads import parallel_map
-from everystump._sklearn_compat import HasMethods, check_columns
+from everystump._sklearn_compat import HasMethods, check_columns, is_regressor
 from everystump._tables.overlap import Overlap
 from everystump.bounds import Bound, det_loo_bound
 from everystump.bounds._protocol import SupportsKernelEnsembles
@@ -110,6 +110,11 @@ class LooBoundSearch(MetaEstimatorMixin, ScoreClassifier):
             Fitted estimator.
         """
         self._validate_params()
+        if is_regressor(self.estimator):
+            raise ValueError(
+                f"estimator={self.estimator!r} is a regressor, and LooBoundSearch bounds errors of "
+                f"classifiers; use StumpRegressorCV, or GridSearchCV of scikit-learn."
+            )
         if not isinstance(self.estimator, SupportsKernelEnsembles):
             raise ValueError(
                 f"estimator={self.estimator!r} is not a kernel machine; use KernelSVC, StumpSVC or "

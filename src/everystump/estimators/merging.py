@@ -15,7 +15,7 @@ from everystump._core.shapes import ShapeModel, combine
 from everystump._core.surfaces import entry_positions
 from everystump._tables.frames import Feature
 from everystump._tables.levels import merge_levels
-from everystump.estimators._base import TabularClassifier, as_class_list, unwrap_binary
+from everystump.estimators._base import TabularEstimator, as_class_list, unwrap_binary
 
 
 def merge(models: Sequence[Any], weights: Any = None) -> Any:
@@ -28,16 +28,22 @@ def merge(models: Sequence[Any], weights: Any = None) -> Any:
     Parameters
     ----------
     models : list of estimators
-        Fitted estimators of one class, such as `StumpLogisticRegression`, with the same classes and
-        the same columns; a category may have other levels in each.
+        Fitted estimators of one class, such as `StumpLogisticRegression` or `StumpRegressor`, with
+        the same columns and the same classes or link; a category may have other levels in each.
     weights : array-like of shape (n_models,), default=None
         The weight of each model; by default, the total sample weight of its training data.
 
     Returns
     -------
     estimator
-        Of the same class, with ``shapes_``, ``intercept_``, ``classes_``, ``feature_info_`` and
-        ``density_``.  There is no certificate: the average is not the solution of a problem.
+        Of the same class, with ``shapes_``, ``intercept_``, ``classes_`` or ``link_``,
+        ``feature_info_`` and ``density_``.  There is no certificate: the average is not the
+        solution of a problem.
+
+    Notes
+    -----
+    Scores are averaged.  Regressors with a log link predict the exponential of the average score,
+    which is the geometric mean of their predictions.
 
     Examples
     --------
@@ -58,7 +64,9 @@ def merge(models: Sequence[Any], weights: Any = None) -> Any:
         [combine(parts, shares) for parts in zip(*by_model, strict=True)]
     )
     merged.intercept_ = np.array([model.intercept for model in as_class_list(merged.shapes_)])
-    merged.classes_, merged.feature_info_ = models[0].classes_, features
+    for name in models[0]._output_attributes:
+        setattr(merged, name, getattr(models[0], name))
+    merged.feature_info_ = features
     merged.n_features_in_ = models[0].n_features_in_
     if hasattr(models[0], "feature_names_in_"):
         merged.feature_names_in_ = models[0].feature_names_in_
@@ -78,7 +86,7 @@ def _check_same_kind(models: list[Any]) -> None:
         raise ValueError("models is empty; pass at least one fitted model.")
     first = models[0]
     for k, model in enumerate(models):
-        if not isinstance(model, TabularClassifier):
+        if not isinstance(model, TabularEstimator):
             raise TypeError(
                 f"models[{k}] is a {type(model).__name__}; only additive models of everystump can "
                 f"be averaged."
@@ -89,16 +97,23 @@ def _check_same_kind(models: list[Any]) -> None:
                 f"models[{k}] is a {type(model).__name__}, and models[0] a {type(first).__name__}; "
                 f"pass models of one class."
             )
-        if not np.array_equal(model.classes_, first.classes_):
-            raise ValueError(
-                f"models[{k}] has the classes {model.classes_.tolist()}, and models[0] "
-                f"{first.classes_.tolist()}; all models need the same classes."
-            )
+        _check_same_output(model, first, k)
         names, others = ([f.name for f in m.feature_info_] for m in (first, model))
         if names != others:
             raise ValueError(
                 f"models[{k}] has the columns {others}, and models[0] {names}; all models need the "
                 f"same columns in the same order."
+            )
+
+
+def _check_same_output(model: Any, first: Any, k: int) -> None:
+    """Check that scores mean the same in two models of one class."""
+    for name in first._output_attributes:
+        what, own, other = name.rstrip("_"), getattr(model, name), getattr(first, name)
+        if not np.array_equal(own, other):
+            raise ValueError(
+                f"models[{k}] has the {what} {np.asarray(own).tolist()!r}, and models[0] "
+                f"{np.asarray(other).tolist()!r}; all models need the same {what}."
             )
 
 

@@ -46,6 +46,11 @@ class _Regression(BaseStumpEnsemble, TabularRegressor):
     def _spec(self) -> RegressionSpec:
         return make_spec(self.loss, self.quantile, self.epsilon)
 
+    @property
+    def _predicted_quantile(self) -> float | None:
+        """The quantile that the model predicts, None if it is the mean."""
+        return self._spec().predicted_quantile
+
     def _loss_family(self) -> LossFamily:
         return self._spec().family()
 
@@ -76,6 +81,12 @@ class _Regression(BaseStumpEnsemble, TabularRegressor):
     def _make_score(self, table: NumberTable, scoring: Any, test: np.ndarray) -> Score:
         return make_number_score(self, scoring, table, test)
 
+    def _problem_scores(self, table: NumberTable) -> list[np.ndarray]:
+        return [table.scale.solver_scores(self._decision_function(table.X))]
+
+    def _score_factor(self, table: NumberTable) -> float:
+        return table.scale.factor
+
     def _store(self, table: NumberTable, design: Design, solutions: list[Solution]) -> None:
         (solution,), scale = solutions, table.scale
         self.link_ = self._spec().link
@@ -85,7 +96,7 @@ class _Regression(BaseStumpEnsemble, TabularRegressor):
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class StumpRegressor(_Regression, FixedCEnsemble):
+class StumpRegressor(FixedCEnsemble, _Regression):
     """Regression over all decision stumps: an infinite ensemble of stumps.
 
     Minimizes ``|f|^2 / 2 + C sum_i loss(t_i, f(x_i))`` over all ensembles ``f`` of the stumps in
@@ -159,7 +170,7 @@ class StumpRegressor(_Regression, FixedCEnsemble):
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class StumpRegressorCV(_Regression, CPathEnsemble):
+class StumpRegressorCV(CPathEnsemble, _Regression):
     """`StumpRegressor` with C, and the strength of interactions, chosen by cross-validation.
 
     Parameters

@@ -19,7 +19,7 @@ from everystump._core.gridweights import grid_weights
 from everystump._core.shapes import combine
 from everystump._core.threads import count_threads, one_blas_thread, parallel_map, shares_memory
 from everystump._sklearn_compat import HasMethods, Interval, one_of, set_random_states
-from everystump._tables.labels import classifier_scores, log_probabilities, vote_fractions
+from everystump._tables.labels import classifier_scores, vote_fractions
 from everystump._tables.overlap import Overlap
 from everystump._tables.training_table import ClassTable
 from everystump._tables.validation import check_rows
@@ -327,9 +327,14 @@ class SubsampleVotingClassifier(MetaEstimatorMixin, ProbabilityClassifier, Kerne
         return state | {"_problems": None} if "_problems" in state else state
 
     def _has_log_odds(self) -> bool:
-        """Return whether all scores, and hence their mean, are log-odds."""
-        logistic = StumpLogisticRegression, StumpLogisticRegressionCV
-        return all(isinstance(template, logistic) for template in self._templates())
+        """Return whether all scores, and hence their mean, are log-odds of one kind."""
+        logistic, templates = (
+            (StumpLogisticRegression, StumpLogisticRegressionCV),
+            self._templates(),
+        )
+        if not all(isinstance(template, logistic) for template in templates):
+            return False
+        return len({template.multi_class for template in templates}) == 1
 
     def _has_probabilities(self) -> bool:
         """Return whether the vote is a mean of votes, probabilities or log-odds."""
@@ -342,7 +347,7 @@ class SubsampleVotingClassifier(MetaEstimatorMixin, ProbabilityClassifier, Kerne
 
     def _probabilities(self, scores: np.ndarray) -> np.ndarray:
         if self._has_log_odds() and self.outputs == "scores":
-            return np.exp(log_probabilities(scores))
+            return self._templates()[0]._probabilities(scores)
         return vote_fractions(scores)
 
     def _n_outputs(self) -> int:

@@ -23,6 +23,7 @@ from everystump._sklearn_compat import (
     BaseHeterogeneousEnsemble,
     Interval,
     check_columns,
+    is_regressor,
     safe_indexing,
 )
 from everystump._tables.frames import check_column_names, is_frame, reorder_columns
@@ -148,6 +149,12 @@ class WeightedVoteClassifier(ProbabilityClassifier, ScoreClassifier, BaseHeterog
             raise ValueError(
                 f"estimators={self.estimators!r} has no classifiers; pass at least one."
             )
+        for name, member in self.estimators:
+            if is_regressor(member):
+                raise ValueError(
+                    f"estimators: {name!r} is a regressor, {member!r}; pass classifiers, or use "
+                    f"VotingRegressor of scikit-learn."
+                )
         _, members = self._validate_estimators()
         return [member for member in members if member != "drop"]
 

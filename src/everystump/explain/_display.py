@@ -8,8 +8,10 @@ from __future__ import annotations
 from textwrap import fill
 from typing import Any, ClassVar, Self
 
+from sklearn.base import is_regressor
+
 from everystump._core.shapes import ShapeModel
-from everystump._explanations.access import feature_names
+from everystump._explanations.access import class_labels, feature_names
 from everystump._text import pluralize
 from everystump.estimators._editing import EditedModelError
 
@@ -101,12 +103,31 @@ def wrap(text: str, n_columns: int = 1) -> str:
     return fill(text, n_columns * _MAX_LABEL_LENGTH)
 
 
-def favored_class(estimator: Any, models: list[ShapeModel], k: int) -> str:
-    """Return a note on the class that a positive score of the model ``k`` favors."""
-    classes = estimator.classes_.tolist()
+def favored_notes(estimator: Any, models: list[ShapeModel], k: int) -> list[str]:
+    """Return a note on the class that a positive score of the model ``k`` favors.
+
+    The list is empty for a regressor, whose positive contributions raise its prediction.
+    """
+    classes = class_labels(estimator).tolist()
+    if not classes:
+        return []
     if len(models) == 1:
-        return f"positive values favor class {classes[1]!r}"
-    return f"positive values favor class {classes[k]!r} over the rest"
+        return [f"positive values favor class {classes[1]!r}"]
+    return [f"positive values favor class {classes[k]!r} over the rest"]
+
+
+def add_note(text: str, notes: list[str]) -> str:
+    """Return a text with notes in parentheses, if there are any."""
+    return f"{text} ({'; '.join(notes)})" if notes else text
+
+
+def check_classifier(estimator: Any, display: type) -> None:
+    """Raise an error if a display of classifiers gets a regressor."""
+    if is_regressor(estimator):
+        raise ValueError(
+            f"estimator={estimator!r} is a regressor, which {display.__name__} cannot draw; pass a "
+            f"classifier, or draw the regressor with ResidualsDisplay."
+        )
 
 
 def edit_notes(estimator: Any) -> list[str]:
@@ -144,10 +165,10 @@ def lighten(color: str) -> str:
 def sign_colors(n_classes: int, k: int) -> tuple[str, str]:
     """Return the colors of positive and negative contributions to the score of class ``k``.
 
-    With two classes these are the colors of the second and the first; with several, the color of
-    the class and a neutral one.
+    With two classes these are the colors of the second and the first, which a regressor, without
+    classes, has as well; with several, the color of the class and a neutral one.
     """
-    return (SECOND, FIRST) if n_classes == 2 else (class_colors(n_classes)[k], NEUTRAL)
+    return (SECOND, FIRST) if n_classes <= 2 else (class_colors(n_classes)[k], NEUTRAL)
 
 
 def check_drawable(name: str, low: float, high: float) -> None:

@@ -10,7 +10,14 @@ import numpy as np
 
 from everystump._tables.frames import Feature, is_frame, read_table, reorder_columns
 from everystump._tables.labels import class_indices, classifier_scores
-from everystump.explain._display import AxesDisplay, class_colors, display_names, escape, lighten
+from everystump.explain._display import (
+    AxesDisplay,
+    check_classifier,
+    class_colors,
+    display_names,
+    escape,
+    lighten,
+)
 
 _MARKERS = ("o", "+", "^", "s", "x", "D", "v", "*")
 _REQUIREMENT = "a boundary plot needs two numeric features without missing values"
@@ -91,6 +98,7 @@ class BoundaryDisplay(AxesDisplay):
         BoundaryDisplay
             With ``figure_`` and ``ax_``.
         """
+        check_classifier(estimator, cls)
         X = _in_training_order(estimator, X)
         rows = _check_numbers(X, getattr(estimator, "feature_info_", ()))
         if resolution < 2:

@@ -10,7 +10,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from everystump._core.columns import RowDensity
 from everystump._core.shapes import Shape, ShapeModel
-from everystump._explanations.access import class_model_indices, feature_index, shape_models
+from everystump._explanations.access import (
+    class_labels,
+    class_model_indices,
+    feature_index,
+    shape_models,
+    sum_name,
+)
+from everystump._explanations.bands import check_bands
 from everystump._explanations.importance import missing_fraction, sample_densities, shape_std
 from everystump._tables.frames import Feature
 from everystump._tables.validation import check_rows
@@ -22,12 +29,13 @@ from everystump.explain._display import (
     PALE,
     SECOND,
     TEXT,
+    add_note,
     check_drawable,
     check_max_features,
     display_names,
     edit_notes,
     escape,
-    favored_class,
+    favored_notes,
     round_ticks,
     sign_colors,
     truncate,
@@ -46,7 +54,7 @@ class CurvesDisplay:
 
     A numeric feature has a line; a category has a bar for each of its most important levels and
     one for the mean of the others.  The contribution of a missing value is set apart.
-    `SurfacesDisplay` draws interactions.
+    After `compute_bands`, the curves have pointwise bands.  `SurfacesDisplay` draws interactions.
 
     Attributes
     ----------
@@ -59,10 +67,12 @@ class CurvesDisplay:
     densities : list of RowDensity or None
         The distribution of the samples in each; None if unknown.
     caption : str
-        Which class positive values favor, how many features are drawn, and whether the model has
-        interactions or was edited.
+        What the curves add to, which class positive values favor, how many features are drawn, and
+        whether the model has interactions or was edited.
     colors : (str, str)
         The colors of positive and of negative contributions.
+    half_widths : list of Shape or None
+        Half the width of the band around each curve, over the same knots; None without bands.
     figure_ : matplotlib Figure
         The plot, set by `plot`.
     axes_ : ndarray of matplotlib Axes
@@ -82,6 +92,7 @@ class CurvesDisplay:
     densities: list[RowDensity] | None
     caption: str = ""
     colors: tuple[str, str] = (SECOND, FIRST)
+    half_widths: list[Shape] | None = None
 
     @classmethod
     def from_estimator(
@@ -93,6 +104,7 @@ class CurvesDisplay:
         max_features: int = 12,
         class_label: Any = None,
         feature_names: Any = None,
+        bands: bool | float | None = None,
     ) -> Self:
         """Draw the curves of a fitted stump ensemble.
 
@@ -112,6 +124,9 @@ class CurvesDisplay:
             With several classes, the class whose curves are drawn; the first one by default.
         feature_names : list of str, optional
             Names of the features; those of the training data by default.
+        bands : bool or float, optional
+            Whether to draw bands, or their level.  By default 95% bands are drawn if there are
+            standard errors, see `compute_bands`.
 
         Returns
         -------
@@ -121,7 +136,7 @@ class CurvesDisplay:
         check_is_fitted(estimator)
         check_max_features(max_features)
         models = shape_models(estimator, include_axes=True)
-        k = class_model_indices(estimator.classes_, len(models), class_label)[0]
+        k = class_model_indices(class_labels(estimator), len(models), class_label)[0]
         model = models[k]
         names = display_names(estimator, len(model), feature_names)
         densities = getattr(estimator, "density_", None)
@@ -131,14 +146,16 @@ class CurvesDisplay:
             order = _most_important(model, densities)[:max_features]
         else:
             order = _feature_indices(estimator, features, names)
-        favored = favored_class(estimator, models, k)
+        favored = favored_notes(estimator, models, k)
+        half_widths, note = _half_widths(estimator, k, order, bands)
         return cls(
             [names[d] for d in order],
             [model[d] for d in order],
             [estimator.feature_info_[d] for d in order],
             None if densities is None else [densities[d] for d in order],
-            _caption(estimator, model, favored, len(order), features is not None),
-            sign_colors(len(estimator.classes_), k),
+            _caption(estimator, model, favored, len(order), features is not None) + note,
+            sign_colors(len(class_labels(estimator)), k),
+            half_widths,
         ).plot()
 
     def plot(self) -> Self:
@@ -156,7 +173,7 @@ class CurvesDisplay:
             layout="constrained",
         )
         self.axes_ = axes.ravel()
-        limits = _value_limits(self.shapes)
+        limits = _value_limits(self.shapes, self.half_widths)
         for k, axis in enumerate(self.axes_):
             if k >= len(self.shapes):
                 axis.set_visible(False)
@@ -180,17 +197,23 @@ class CurvesDisplay:
         y = np.concatenate([shape.values[:1], shape.values, shape.values[-1:]])
         axis.set_xlim(low - margin, high + margin)
         axis.set_ylim(*limits)
+        half = None if self.half_widths is None else self.half_widths[k]
+        if half is not None:
+            widths = np.concatenate([half.values[:1], half.values, half.values[-1:]])
+            axis.fill_between(x, y - widths, y + widths, color=TEXT, alpha=0.18, linewidth=0.0)
         _draw_by_sign(axis, x, y, self.colors)
         axis.set_xticks(round_ticks(low, high) if len(values) else [])
         if shape.missing is not None:
             fraction = None if density is None else missing_fraction(density)
             width = _MISSING_WIDTH * (high - low + 2 * margin)
-            _draw_missing(axis, shape.missing, high + margin, width, fraction)
+            error = None if half is None else half.missing
+            _draw_missing(axis, shape.missing, high + margin, width, fraction, error)
         self._finish(axis, k)
 
     def _draw_levels(self, axis: Any, k: int, limits: tuple[float, float]) -> None:
         density = None if self.densities is None else self.densities[k]
-        bars = level_bars(self.shapes[k], self.features[k], density)
+        half = None if self.half_widths is None else self.half_widths[k]
+        bars = level_bars(self.shapes[k], self.features[k], density, half)
         positive, negative = self.colors
         sign_color = [positive if bar.value > 0 else negative for bar in bars]
         colors = [
@@ -199,6 +222,16 @@ class CurvesDisplay:
         ]
         positions = [bar.position for bar in bars]
         axis.barh(positions, [bar.value for bar in bars], color=colors, height=0.7)
+        known = [bar for bar in bars if bar.half_width > 0.0]
+        axis.errorbar(
+            [bar.value for bar in known],
+            [bar.position for bar in known],
+            xerr=[bar.half_width for bar in known],
+            fmt="none",
+            ecolor=TEXT,
+            elinewidth=0.9,
+            capsize=2.0,
+        )
         axis.axvline(0.0, color=TEXT, linewidth=0.6)
         axis.set_yticks(positions, [escape(bar.label) for bar in bars])
         axis.set_xlim(*limits)
@@ -234,9 +267,11 @@ def _feature_indices(estimator: Any, features: Any, names: list[str]) -> list[in
     return list(dict.fromkeys(chosen))
 
 
-def _caption(estimator: Any, model: ShapeModel, favored: str, n_drawn: int, chosen: bool) -> str:
+def _caption(
+    estimator: Any, model: ShapeModel, favored: list[str], n_drawn: int, chosen: bool
+) -> str:
     part = "the axis-aligned part of " if hasattr(estimator, "axis_shapes_") else ""
-    parts = [f"contribution to {part}the score ({favored})"]
+    parts = [add_note(f"contribution to {part}the {sum_name(estimator)}", favored)]
     if n_drawn < len(model):
         most = "" if chosen else "most important "
         parts.append(f"{'' if chosen else 'the '}{n_drawn} {most}of {len(model)} features")
@@ -246,10 +281,27 @@ def _caption(estimator: Any, model: ShapeModel, favored: str, n_drawn: int, chos
     return "; ".join(parts + edit_notes(estimator))
 
 
-def _value_limits(shapes: list[Shape]) -> tuple[float, float]:
-    """Return the range of all curves, with some padding."""
+def _half_widths(
+    estimator: Any, k: int, order: list[int], bands: Any
+) -> tuple[list[Shape] | None, str]:
+    """Return half the width of the band of each curve, and a note; None without bands."""
+    if bands is None:
+        bands = getattr(estimator, "standard_errors_", None) is not None
+    found = check_bands(estimator, bands)
+    if found is None:
+        return None, ""
+    return [
+        found.half_width(found.errors[k][d]) for d in order
+    ], f"; {format_short_percent(found.level)} bands"
+
+
+def _value_limits(shapes: list[Shape], half_widths: list[Shape] | None) -> tuple[float, float]:
+    """Return the range of all curves and bands, with some padding."""
     values = np.concatenate([np.append(shape.values, shape.at_missing()) for shape in shapes])
-    low, high = float(values.min()), float(values.max())
+    widths = np.zeros_like(values)
+    if half_widths is not None:
+        widths = np.concatenate([np.append(half.values, half.at_missing()) for half in half_widths])
+    low, high = float((values - widths).min()), float((values + widths).max())
     padding = 0.07 * (high - low) or 0.5
     return low - padding, high + padding
 
@@ -284,13 +336,20 @@ def _draw_density(axis: Any, density: RowDensity, low: float, high: float) -> No
 
 
 def _draw_missing(
-    axis: Any, value: float, end: float, width: float, fraction: float | None
+    axis: Any,
+    value: float,
+    end: float,
+    width: float,
+    fraction: float | None,
+    error: float | None = None,
 ) -> None:
     """Mark the contribution of a missing value, in a strip to the right of the curve."""
     bottom, top = axis.get_ylim()
     middle = end + width / 2
     axis.axvline(end, color=TEXT, linewidth=0.6)
     axis.scatter([middle], [value], marker="D", s=22, color=MISSING, zorder=3, clip_on=False)
+    if error is not None:
+        axis.errorbar([middle], [value], yerr=[error], ecolor=MISSING, fmt="none", capsize=2.0)
     is_low = value < (bottom + top) / 2
     axis.text(
         middle,

@@ -7,7 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from everystump._explanations.access import shape_models
+from everystump._explanations.access import class_labels, shape_models, sum_name
 from everystump._explanations.importance import importances as term_importances
 from everystump._explanations.importance import term_densities
 from everystump._explanations.terms import name_terms
@@ -37,11 +37,13 @@ class ImportanceDisplay(AxesDisplay):
     names : list of str
         The features and interactions drawn.
     importances : ndarray of shape (n_names, n_models)
-        The importance of each: one column for two classes, else one per class.
+        The importance of each: one column for two classes or a regressor, else one per class.
     classes : list
-        The classes of the columns; empty for two classes.
+        The classes of the columns; empty for two classes and for a regressor.
     caption : str
         How many of them are drawn, and whether the model was edited.
+    total : str
+        What the contributions add up to: the "score", or the "prediction" of a regressor.
     figure_, ax_ : matplotlib Figure and Axes
         The plot, set by `plot`.
 
@@ -58,6 +60,7 @@ class ImportanceDisplay(AxesDisplay):
     importances: np.ndarray
     classes: list
     caption: str = ""
+    total: str = "score"
 
     @classmethod
     def from_estimator(
@@ -103,8 +106,9 @@ class ImportanceDisplay(AxesDisplay):
         return cls(
             [names[d] for d in order],
             importances[order],
-            estimator.classes_.tolist() if len(models) > 1 else [],
+            class_labels(estimator).tolist() if len(models) > 1 else [],
             "; ".join(notes),
+            sum_name(estimator),
         ).plot(ax=ax)
 
     def _figure_size(self) -> tuple[float, float]:
@@ -112,7 +116,7 @@ class ImportanceDisplay(AxesDisplay):
         return 6.0, 1.1 + 0.24 * len(self.names) + 0.15 * n_lines
 
     def _xlabel(self) -> str:
-        label = wrap("importance (standard deviation of the contribution to the score)")
+        label = wrap(f"importance (standard deviation of the contribution to the {self.total})")
         return f"{label}\n{wrap(self.caption)}" if self.caption else label
 
     def _n_legend_columns(self) -> int:

@@ -7,8 +7,10 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import clone
+from sklearn.utils.multiclass import type_of_target
 
 from everystump._explanations.terms import term_names
+from everystump._tables.labels import read_labels
 from everystump.estimators import StumpLogisticRegression
 from everystump.estimators._stump_ensemble import BaseStumpEnsemble
 
@@ -36,10 +38,10 @@ def measure_interactions(
     X : array-like of shape (n_samples, n_features)
         Training data.
     y : array-like of shape (n_samples,)
-        Class labels.
-    estimator : StumpSVC, StumpLogisticRegression or a CV version, default=None
+        Class labels, or for a regressor the numbers to predict.
+    estimator : StumpSVC, StumpLogisticRegression, StumpRegressor or a CV version, default=None
         The additive model; it is cloned, and its own `interactions` are ignored.
-        ``StumpLogisticRegression()`` by default.
+        ``StumpLogisticRegression()`` by default; pass ``StumpRegressor()`` for a regression.
     interaction_strength : float, default=0.1
         Strength of the interactions, as in `StumpSVC`.  With a smaller strength, smoother
         interactions count for more.
@@ -80,6 +82,11 @@ def measure_interactions(
     >>> best = table["features"].head(1).tolist()
     >>> StumpLogisticRegression(interactions=best).fit(X, y).interactions_
     [(1, 2)]
+
+    >>> from everystump import StumpRegressor
+    >>> table = measure_interactions(X, X[:, 0] * X[:, 3], estimator=StumpRegressor())
+    >>> table["interaction"][0]
+    'x0 × x3'
     """
     import pandas as pd
 
@@ -87,11 +94,16 @@ def measure_interactions(
         raise ValueError(
             f"interaction_strength={interaction_strength!r} must be a positive finite number."
         )
+    if estimator is None and type_of_target(read_labels(y)).startswith("continuous"):
+        raise ValueError(
+            "y has numbers that are not class labels, and estimator=None is a classifier; pass "
+            "estimator=StumpRegressor()."
+        )
     model = StumpLogisticRegression() if estimator is None else estimator
     if not isinstance(model, BaseStumpEnsemble):
         raise ValueError(
-            f"estimator={model!r} cannot measure interactions; pass a StumpLogisticRegression or "
-            f"StumpSVC, or a CV version of them."
+            f"estimator={model!r} cannot measure interactions; pass a StumpLogisticRegression, "
+            f"StumpSVC or StumpRegressor, or a CV version of them."
         )
     model = clone(model).set_params(
         interactions="auto",

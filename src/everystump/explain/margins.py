@@ -16,6 +16,7 @@ from everystump.explain._display import (
     NEUTRAL,
     TEXT,
     AxesDisplay,
+    check_classifier,
     escape,
     training_attribute,
 )
@@ -78,6 +79,7 @@ class MarginsDisplay(AxesDisplay):
         MarginsDisplay
             With ``figure_`` and ``ax_``.
         """
+        check_classifier(estimator, cls)
         pairs = {"training rows": (X, y), "held-out rows": (X_test, y_test)}
         for name, pair in pairs.items():
             if (pair[0] is None) != (pair[1] is None):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Self
 
@@ -34,13 +35,13 @@ _PATHS = {
         "cv_results_",
         "C_",
         "C",
-        "has no path; pass a fitted StumpSVCCV or StumpLogisticRegressionCV",
+        "has no path; pass a fitted StumpSVCCV, StumpLogisticRegressionCV or StumpRegressorCV",
     ),
     "interaction_strength": _Path(
         "interaction_cv_results_",
         "interaction_strength_",
         "interaction strength",
-        "has no path of interaction_strength; pass a StumpSVCCV or StumpLogisticRegressionCV "
+        "has no path of interaction_strength; pass a StumpSVCCV or another CV estimator "
         "fitted with interactions and interaction_strength=None",
     ),
 }
@@ -77,7 +78,7 @@ class PathDisplay(AxesDisplay):
 
     @classmethod
     def from_estimator(cls, estimator: Any, *, param: str = "C", ax: Any = None) -> Self:
-        """Draw a path of a fitted `StumpSVCCV` or `StumpLogisticRegressionCV`.
+        """Draw a path of a fitted `StumpSVCCV`, `StumpLogisticRegressionCV` or `StumpRegressorCV`.
 
         Parameters
         ----------
@@ -139,6 +140,7 @@ class PathDisplay(AxesDisplay):
             _label_first_tick(ax, positions, "none")
         ax.set_xlabel(label)
         name = self.scorer.removeprefix("neg_").replace("_", " ") if is_negated else self.scorer
+        name = re.sub(r"\br2\b", "R²", name)
         ax.set_ylabel(escape(f"{name} (lower is better)" if is_negated else name))
         ax.legend(frameon=False, fontsize=9)
 

@@ -10,7 +10,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from everystump._core.gridweights import grid_weights
 from everystump._core.shapes import ShapeModel
-from everystump._explanations.access import class_model_indices, shape_models
+from everystump._explanations.access import (
+    class_labels,
+    class_model_indices,
+    shape_models,
+    sum_name,
+)
 from everystump._explanations.importance import sample_densities
 from everystump._explanations.joint import GridDensity, surface_std
 from everystump._explanations.terms import interaction_features, name_terms
@@ -24,10 +29,11 @@ from everystump.explain._display import (
     PALE,
     SECOND,
     TEXT,
+    add_note,
     display_names,
     edit_notes,
     escape,
-    favored_class,
+    favored_notes,
     sign_colors,
     truncate,
     wrap,
@@ -45,11 +51,11 @@ _HATCHED = "hatched: no samples"
 class SurfacesDisplay:
     """Heat maps of the most important interactions, or of chosen ones.
 
-    The color is the contribution to the score; all heat maps have the same scale, with 0 in the
-    middle.  Histograms show the distribution of the samples in each feature, and regions without
-    samples are hatched.  A category has its most important levels, sorted as in `CurvesDisplay`,
-    and the mean of the others; missing values are set apart.  An interaction of three features is
-    drawn at three values of one of them.
+    The color is the contribution to the score or, of a regressor, to its prediction; all heat maps
+    have the same scale, with 0 in the middle.  Histograms show the distribution of the samples in
+    each feature, and regions without samples are hatched.  A category has its most important
+    levels, sorted as in `CurvesDisplay`, and the mean of the others; missing values are set apart.
+    An interaction of three features is drawn at three values of one of them.
 
     Attributes
     ----------
@@ -123,7 +129,7 @@ class SurfacesDisplay:
         if max_terms < 1:
             raise ValueError(f"max_terms={max_terms} must be at least 1.")
         models = shape_models(estimator)
-        k = class_model_indices(estimator.classes_, len(models), class_label)[0]
+        k = class_model_indices(class_labels(estimator), len(models), class_label)[0]
         model = models[k]
         if not model.surfaces:
             raise ValueError(
@@ -143,12 +149,12 @@ class SurfacesDisplay:
                 model, model.surfaces[t], names, estimator.feature_info_, weights[t], densities
             )
         ]
-        favored = favored_class(estimator, models, k)
+        favored = favored_notes(estimator, models, k)
         return cls(
             name_terms(names, [model.surfaces[t].features for t in chosen]),
             panels,
             _caption(estimator, model, favored, len(chosen), terms is not None),
-            sign_colors(len(estimator.classes_), k),
+            sign_colors(len(class_labels(estimator)), k),
         ).plot()
 
     @property
@@ -240,8 +246,10 @@ def _chosen(estimator: Any, model: ShapeModel, terms: Any, names: list[str]) -> 
     return [model.terms.index(term) - len(model) for term in dict.fromkeys(chosen)]
 
 
-def _caption(estimator: Any, model: ShapeModel, favored: str, n_drawn: int, chosen: bool) -> str:
-    parts = [f"contribution to the score ({favored})"]
+def _caption(
+    estimator: Any, model: ShapeModel, favored: list[str], n_drawn: int, chosen: bool
+) -> str:
+    parts = [add_note(f"contribution to the {sum_name(estimator)}", favored)]
     if n_drawn < len(model.surfaces):
         most = "" if chosen else "most important "
         n = pluralize(len(model.surfaces), "interaction")

@@ -12,9 +12,10 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from everystump._core.kernel_machines.kernels import CallableKernel, Expansion, NamedKernel
+from everystump._explanations.access import class_labels
 from everystump._pipelines.folding import fold_pipeline
 from everystump._tables.frames import Feature
-from everystump.estimators._base import LogOddsClassifier, ShapeClassifier, as_class_list
+from everystump.estimators._base import LogOddsClassifier, ShapeEstimator, as_class_list
 from everystump.estimators.kernel_svc import KernelSVC
 from everystump.estimators.loo_search import LooBoundSearch
 from everystump.estimators.perceptron import PerceptronSVC
@@ -70,20 +71,22 @@ def _check_distinct_levels(feature: Feature) -> None:
 def _read(model: Any) -> ModelRecord:
     """Return the record of an estimator of this package, with the feature names of training."""
     raise TypeError(
-        f"model={model!r} is not an everystump classifier and cannot be exported; use a converter "
+        f"model={model!r} is not an everystump model and cannot be exported; use a converter "
         f"such as skl2onnx for models of other packages."
     )
 
 
 @_read.register
-def _read_shapes(model: ShapeClassifier) -> ModelRecord:
+def _read_shapes(model: ShapeEstimator) -> ModelRecord:
     check_is_fitted(model)
     return _record(model, Terms.from_shapes(as_class_list(model.shapes_)))
 
 
 @_read.register
 def _read_log_odds(model: LogOddsClassifier) -> ModelRecord:
-    return replace(_read_shapes(model), log_odds=model._log_odds_factor)
+    record = _read_shapes(model)
+    softmax = model._has_softmax and record.terms.n_scores > 1
+    return replace(record, log_odds=model._log_odds_factor, softmax=softmax)
 
 
 @_read.register
@@ -125,7 +128,8 @@ def _scale(terms: Terms, scale: np.ndarray) -> Terms:
 def _read_search(model: LooBoundSearch) -> ModelRecord:
     check_is_fitted(model, "best_estimator_")
     # The search has no predict_proba, so its export has no probabilities.
-    return replace(_read(model.best_estimator_), estimator=type(model).__name__, log_odds=None)
+    record = _read(model.best_estimator_)
+    return replace(record, estimator=type(model).__name__, log_odds=None, softmax=False)
 
 
 @_read.register
@@ -244,9 +248,14 @@ def _vote_terms(voter: Terms, added: np.ndarray) -> Terms:
 def _record(model: Any, terms: Terms) -> ModelRecord:
     features = getattr(model, "feature_info_", None) or (Feature(),) * model.n_features_in_
     takes_missing = bool(get_tags(model).input_tags.allow_nan)
-    name = type(model).__name__
     return ModelRecord(
-        name, tuple(features), _plain_labels(model.classes_), takes_missing, None, terms
+        type(model).__name__,
+        tuple(features),
+        _plain_labels(class_labels(model)),
+        takes_missing,
+        None,
+        terms,
+        getattr(model, "link_", None),
     )
 
 

@@ -95,7 +95,7 @@ class Terms:
 
     @property
     def n_scores(self) -> int:
-        """The number of scores: one for two classes, else one per class."""
+        """The number of scores: one for two classes or for a regressor, else one per class."""
         return len(self.intercepts)
 
     @property
@@ -166,10 +166,15 @@ class ModelRecord:
 
     estimator: str  # the name of its class
     features: tuple[Feature, ...]  # with names
-    classes: list  # plain numbers, text or booleans
+    classes: list  # plain numbers, text or booleans; none for a regressor
     takes_missing: bool  # if not, rows with a missing value have no score
     log_odds: float | None  # the factor of scores that are log-odds; None without probabilities
-    terms: Terms  # one score for two classes, else one per class
+    terms: Terms  # one score for two classes or for a regressor, else one per class
+    # The function of a regressor's prediction that its score is; None for a classifier.
+    link: str | None = None
+    # Whether probabilities of several classes are the softmax of their scores, or else normalized
+    # probabilities of each class against the rest.
+    softmax: bool = False
 
     @property
     def names(self) -> list[str]:

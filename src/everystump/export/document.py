@@ -11,11 +11,19 @@ from everystump._core.shapes import Shape
 from everystump._core.surfaces import Axis, Surface
 from everystump._tables.frames import Feature
 from everystump.export._reader import read_model
-from everystump.export._record import Curves, KernelSum, Projection, Surfaces, Terms
+from everystump.export._record import (
+    Curves,
+    KernelSum,
+    ModelRecord,
+    Projection,
+    Surfaces,
+    Terms,
+)
 
 FORMAT = "everystump-model"
-# Scorers that know version 1 only must not leave out surfaces.
-_VERSION, _VERSION_WITH_SURFACES = 1, 2
+# Scorers that know version 1 only must not leave out surfaces, and those that know version 2 only
+# must not take predictions for scores of classes, nor normalize probabilities that are a softmax.
+_VERSION, _VERSION_WITH_SURFACES, _VERSION_WITH_LINKS = 1, 2, 3
 
 
 def to_json(model: Any) -> str:
@@ -52,14 +60,23 @@ def to_document(model: Any) -> dict[str, Any]:
     record = read_model(model)
     return {
         "format": FORMAT,
-        "version": _VERSION_WITH_SURFACES if record.terms.has_surfaces else _VERSION,
+        "version": _version(record),
         "estimator": record.estimator,
         "features": [_feature(feature) for feature in record.features],
         "classes": record.classes,
+        **({} if record.link is None else {"link": record.link}),
         "takes_missing": record.takes_missing,
         "log_odds": record.log_odds,
+        **({"probabilities": "softmax"} if record.softmax else {}),
         **_terms(record.terms),
     }
+
+
+def _version(record: ModelRecord) -> int:
+    """Return the first version that has all parts of a model."""
+    if record.softmax or record.link is not None:
+        return _VERSION_WITH_LINKS
+    return _VERSION_WITH_SURFACES if record.terms.has_surfaces else _VERSION
 
 
 def _feature(feature: Feature) -> dict[str, Any]:

@@ -12,7 +12,9 @@ from everystump.export._onnx_terms import OnnxTerms, class_index
 from everystump.export._reader import read_model
 from everystump.export._record import ModelRecord, is_text
 
-_OUTPUTS = ("label", "score", "probability")
+_CLASSIFIER_OUTPUTS, _REGRESSOR_OUTPUTS = ("label", "score", "probability"), ("variable",)
+# The operator that turns a score into a prediction, by the link of a regressor.
+_INVERSE_LINKS = {"identity": "Identity", "log": "Exp"}
 
 
 def to_onnx(model: Any) -> bytes:
@@ -21,8 +23,9 @@ def to_onnx(model: Any) -> bytes:
     If no feature is text there is one input, ``X`` of shape (n_rows, n_features).  Otherwise each
     feature has an input with its name and of shape (n_rows, 1): strings for categories of text,
     double-precision numbers for all others.  A missing number is NaN; a missing text is the empty
-    string, unless that is a level.  The outputs are ``label``, ``score`` and, where the estimator
-    has `predict_proba`, ``probability``.
+    string, unless that is a level.  The outputs of a classifier are ``label``, ``score`` and, where
+    it has `predict_proba`, ``probability``; a regressor has the output ``variable`` of shape
+    (n_rows, 1), the name that converters such as skl2onnx use.
 
     Parameters
     ----------
@@ -65,7 +68,7 @@ class _Writer:
     def __init__(self, onnx: Any, record: ModelRecord) -> None:
         self._record = record
         self._inputs = _input_names(record)
-        self._graph = Graph(onnx, {*self._inputs, *_OUTPUTS})
+        self._graph = Graph(onnx, {*self._inputs, *_output_names(record)})
 
     def serialize(self) -> bytes:
         """Return the bytes of the file."""
@@ -73,7 +76,11 @@ class _Writer:
         scores = self._graph.op("Identity", terms.scores(self._record.terms))
         if not self._record.takes_missing:
             scores = self._nan_if_missing(scores)
-        self._write_outputs(scores)
+        if self._record.link is None:
+            self._write_classes(scores)
+        else:
+            self._graph.op(_INVERSE_LINKS[self._record.link], scores, out="variable")
+            self._graph.declare("outputs", "variable", np.float64, ["N", 1])
         return self._graph.serialize(self._record.estimator)
 
     def _read_inputs(self) -> OnnxTerms:
@@ -120,8 +127,8 @@ class _Writer:
         is_complete = graph.op("Greater", all_present, graph.constant(0.0))
         return graph.op("Where", is_complete, scores, graph.constant(np.nan))
 
-    def _write_outputs(self, scores: str) -> None:
-        """Declare the outputs."""
+    def _write_classes(self, scores: str) -> None:
+        """Declare the outputs of a classifier."""
         graph, n_scores = self._graph, self._record.terms.n_scores
         classes = np.array(self._record.classes)
         labels = graph.constant(classes.astype(object) if classes.dtype.kind == "U" else classes)
@@ -141,6 +148,8 @@ class _Writer:
         if n_scores == 1:
             both = graph.op("Concat", graph.op("Neg", odds), odds, axis=1)
             graph.op("Sigmoid", both, out="probability")
+        elif self._record.softmax:
+            graph.op("Softmax", odds, axis=1, out="probability")
         else:  # one-vs-rest probabilities, normalized: softmax of log(sigmoid(odds))
             exponential = graph.op("Exp", graph.op("Neg", graph.op("Abs", odds)))
             excess = graph.op("Log", graph.op("Add", exponential, graph.constant(1.0)))
@@ -150,13 +159,17 @@ class _Writer:
         graph.declare("outputs", "probability", np.float64, ["N", len(self._record.classes)])
 
 
+def _output_names(record: ModelRecord) -> tuple[str, ...]:
+    return _CLASSIFIER_OUTPUTS if record.link is None else _REGRESSOR_OUTPUTS
+
+
 def _input_names(record: ModelRecord) -> list[str]:
     """Return the names of the inputs, prefixed with ``input_`` where an output has the name."""
     if not any(is_text(feature) for feature in record.features):
         return ["X"]
     names: list[str] = []
     for name in record.names:
-        while name in _OUTPUTS or name in names:
+        while name in _output_names(record) or name in names:
             name = f"input_{name}"
         names.append(name)
     return names

@@ -6,7 +6,7 @@ It uses the document and the formulas of the kernels, but no estimator.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from itertools import product
 from typing import Any, NamedTuple
 
@@ -15,7 +15,9 @@ import numpy as np
 from everystump._core.kernel_machines.registry import KERNELS, count_cuts, kernel_constant
 from everystump.export._rows import rows_to_matrix
 
-_FORMAT, _VERSIONS = "everystump-model", (1, 2)
+_FORMAT, _VERSIONS = "everystump-model", (1, 2, 3)
+# What a prediction is of a score, by the link of a regressor.
+_INVERSE_LINKS: dict[str, Callable[[np.ndarray], np.ndarray]] = {"identity": np.copy, "log": np.exp}
 
 
 class JsonScores(NamedTuple):
@@ -24,16 +26,20 @@ class JsonScores(NamedTuple):
     Attributes
     ----------
     score : ndarray of shape (n_rows,) or (n_rows, n_classes)
-        As `decision_function`; NaN for a row with a missing value if the model accepts none.
-    label : list
-        The predicted class of each row, None where there is no score.
+        As `decision_function`; NaN for a row with a missing value if the model accepts none.  The
+        score of a regressor is its prediction or, with a log link, the logarithm of it.
+    label : list or None
+        The predicted class of each row, None where there is no score; None for a regressor.
     probability : ndarray of shape (n_rows, n_classes) or None
         As `predict_proba`; None if the model has none.
+    prediction : ndarray of shape (n_rows,) or None
+        As `predict` of a regressor; None for a classifier.
     """
 
     score: np.ndarray
-    label: list
+    label: list | None
     probability: np.ndarray | None
+    prediction: np.ndarray | None = None
 
 
 def score_json(document: str | bytes | Mapping[str, Any], rows: Any) -> JsonScores:
@@ -51,7 +57,8 @@ def score_json(document: str | bytes | Mapping[str, Any], rows: Any) -> JsonScor
     Returns
     -------
     JsonScores
-        Scores, labels, and probabilities if the model has them.
+        Scores, and for a classifier labels, and probabilities if it has them; for a regressor
+        predictions.
 
     Examples
     --------
@@ -66,10 +73,14 @@ def score_json(document: str | bytes | Mapping[str, Any], rows: Any) -> JsonScor
     scores = _scores(model, X)
     no_score = np.isnan(X).any(axis=1) & (not model["takes_missing"])
     scores[no_score] = np.nan
+    if "link" in model:
+        prediction = _INVERSE_LINKS[model["link"]](scores[:, 0])
+        return JsonScores(scores[:, 0], None, None, prediction)
     predicted = zip(no_score, _class_indices(scores), strict=True)
     labels = [None if is_missing else model["classes"][k] for is_missing, k in predicted]
     factor = model["log_odds"]
-    probability = None if factor is None else _probabilities(factor * scores)
+    softmax = model.get("probabilities") == "softmax"
+    probability = None if factor is None else _probabilities(factor * scores, softmax=softmax)
     return JsonScores(scores[:, 0] if scores.shape[1] == 1 else scores, labels, probability)
 
 
@@ -88,7 +99,7 @@ def _parse(document: Any) -> Mapping[str, Any]:
     if header not in {(_FORMAT, version) for version in _VERSIONS}:
         raise ValueError(
             f"document has the format and version {header}, but score_json reads {_FORMAT!r} in "
-            f"versions 1 and 2; write it with everystump.export.to_json."
+            f"versions 1 to 3; write it with everystump.export.to_json."
         )
     return parsed
 
@@ -222,10 +233,10 @@ def _power_sum(X: np.ndarray, rows: np.ndarray, power: int) -> np.ndarray:
     return out
 
 
-def _probabilities(log_odds: np.ndarray) -> np.ndarray:
-    """Return class probabilities; with several classes, normalized one-vs-rest ones."""
+def _probabilities(log_odds: np.ndarray, *, softmax: bool) -> np.ndarray:
+    """Return class probabilities: of several classes a softmax, or normalized one-vs-rest ones."""
     if log_odds.shape[1] == 1:
         return np.exp(-np.logaddexp(0.0, np.column_stack([log_odds, -log_odds])))
-    log_p = -np.logaddexp(0.0, -log_odds)
+    log_p = log_odds if softmax else -np.logaddexp(0.0, -log_odds)
     p = np.exp(log_p - log_p.max(axis=1, keepdims=True))
     return p / p.sum(axis=1, keepdims=True)

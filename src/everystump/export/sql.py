@@ -15,6 +15,8 @@ from everystump.export._sql_terms import Lookup, SqlTerms, by_class
 # Tables are written in parts of at least this many rows: SQLite takes the number of rows of VALUES
 # for the logarithm of a number, and if it is large, finds no good plan.  A UNION is limited, too.
 _MIN_PART, _MAX_PARTS = 1000, 400
+# What a prediction is of a score, by the link of a regressor.
+_INVERSE_LINKS = {"identity": "{}", "log": "EXP({})"}
 
 
 def to_sql(
@@ -29,7 +31,8 @@ def to_sql(
     It runs in SQLite and in DuckDB, and its scores agree with those in Python to about 1e-9.
     NULL and NaN are missing values, and so is text that is not a number in a numeric column.
     The result has the columns of ``keep``, then ``score`` (for several classes one column per
-    class, ``score_`` and the class), ``label`` and, if requested, ``probability``.
+    class, ``score_`` and the class), ``label`` and, if requested, ``probability``.  For a
+    regressor, it has ``score`` and ``prediction``, which differ if there is a log link.
 
     Parameters
     ----------
@@ -41,7 +44,8 @@ def to_sql(
     keep : list of str, optional
         Columns of the table to pass through, such as a key: SQL returns rows in any order.
     probability : bool, default=False
-        Whether to add the probability of ``classes_[1]``, or of each class if there are several.
+        Whether to add the probability of ``classes_[1]``, or of each class if there are several;
+        not for regressors.
 
     Returns
     -------
@@ -156,15 +160,20 @@ class _Query:
         if self._probability and self._record.log_odds is None:
             raise ValueError(
                 f"probability=True: {self._record.estimator} has no predict_proba; use "
-                f"StumpLogisticRegression, or probability=False."
+                f"{'' if self._is_regressor else 'StumpLogisticRegression, or '}probability=False."
             )
-        taken = {title.lower() for title in [*self._titles, "label", *self._probability_titles()]}
+        predicted = "prediction" if self._is_regressor else "label"
+        taken = {title.lower() for title in [*self._titles, predicted, *self._probability_titles()]}
         for column in self._keep:
             if column.lower() in taken:
                 raise ValueError(
                     f"keep contains {column!r}, which is already a column of the result; rename "
                     f"it in the table, or drop it from keep."
                 )
+
+    @property
+    def _is_regressor(self) -> bool:
+        return self._record.link is not None
 
     def _probability_titles(self) -> list[str]:
         if not self._probability:
@@ -243,16 +252,22 @@ class _Query:
         return f"CASE WHEN {total} IS NOT NULL THEN {score} END"
 
     def _result(self) -> list[str]:
-        """Return the columns of the result: kept columns, scores, label and probabilities."""
-        scores = [f"r.s{k}" for k in range(len(self._titles))]
-        labels = [sql.label(value) for value in self._record.classes]
+        """Return the columns of the result: kept columns, scores, and what they predict."""
         pairs = zip(self._probabilities(), self._probability_titles(), strict=True)
         return [
             *[f"r.k{k} AS {sql.identifier(column)}" for k, column in enumerate(self._keep)],
             *[f"r.s{k} AS {sql.identifier(title)}" for k, title in enumerate(self._titles)],
-            f"{by_class(scores, labels)} AS label",
+            self._prediction(),
             *[f"{expression} AS {sql.identifier(title)}" for expression, title in pairs],
         ]
+
+    def _prediction(self) -> str:
+        """Return the column of the predicted number or class."""
+        if self._record.link is not None:
+            return f"{_INVERSE_LINKS[self._record.link].format('r.s0')} AS prediction"
+        scores = [f"r.s{k}" for k in range(len(self._titles))]
+        labels = [sql.label(value) for value in self._record.classes]
+        return f"{by_class(scores, labels)} AS label"
 
     def _is_normalized(self) -> bool:
         """Whether probabilities of several classes are requested, which must sum to 1."""
@@ -262,10 +277,13 @@ class _Query:
         return f"{sql.number(self._record.log_odds or 1.0)} * r.s{k}"
 
     def _log_probabilities(self) -> list[str]:
-        """Return the log-probability of each class against the rest."""
+        """Return the log-probability of each class against the rest, or its log-odds."""
         columns = []
         for k in range(len(self._titles)):
             odds = self._log_odds(k)
+            if self._record.softmax:
+                columns.append(f"{odds} AS l{k}")
+                continue
             safe = f"CASE WHEN {odds} < -40e0 THEN {odds} ELSE -LN(1e0 + EXP(-({odds}))) END"
             columns.append(f"{safe} AS l{k}")
         return columns

@@ -21,8 +21,10 @@ from everystump._core.kernel_machines.kernels import (
 from everystump._core.kernel_machines.registry import KERNELS
 from everystump._core.shapes import Shape, ShapeModel
 from everystump._core.surfaces import Axis, Surface
+from everystump._core.targets import INVERSE_LINKS
 from everystump._tables.frames import Feature
 from everystump._tables.overlap import TrainingRecord
+from everystump.estimators._base import TableEstimator
 from everystump.estimators.kernel_svc import KernelSVC
 from everystump.estimators.loo_search import LooBoundSearch
 from everystump.estimators.perceptron import PerceptronSVC
@@ -121,7 +123,7 @@ def _check_expansion(expansion: Expansion) -> None:
     )
 
 
-def _check_estimator(model: BaseEstimator) -> None:
+def _check_estimator(model: Any) -> None:
     """Check the parameters of an estimator and the attributes that all estimators may have."""
     try:
         model._validate_params()
@@ -135,15 +137,47 @@ def _check_estimator(model: BaseEstimator) -> None:
     )
     if "n_features_in_" in attributes:
         _check_features(attributes)
-    if "classes_" in attributes:
-        classes = attributes["classes_"]
+    _check_output(attributes, model._output_attributes)
+    if "shapes_" in attributes:
+        check_curves(attributes)
+        check_interactions(attributes)
+
+
+def _check_output(attributes: dict[str, Any], own: tuple[str, ...]) -> None:
+    """Check what turns scores into predictions: the classes, or the link of a regressor."""
+    for name, check_value in _OUTPUTS.items():
+        if name in attributes:
+            require(name in own, f"an estimator with {own[0]} must not have {name}.")
+            check_value(attributes)
+    for name in own:
         require(
-            is_array(classes, 1) and 1 < len(classes) == len(set(classes.tolist())),
-            "classes_ must be an array of two or more distinct labels.",
+            name in attributes or "shapes_" not in attributes,
+            f"an estimator with shapes_ needs {name}.",
         )
-        if "shapes_" in attributes:
-            check_curves(attributes)
-            check_interactions(attributes)
+
+
+def _check_classes(attributes: dict[str, Any]) -> None:
+    classes = attributes["classes_"]
+    require(
+        is_array(classes, 1) and 1 < len(classes) == len(set(classes.tolist())),
+        "classes_ must be an array of two or more distinct labels.",
+    )
+
+
+def _check_multi_class(attributes: dict[str, Any]) -> None:
+    require(
+        attributes["multi_class_"] in ("multinomial", "ovr"),
+        "multi_class_ must be 'multinomial' or 'ovr'.",
+    )
+
+
+def _check_link(attributes: dict[str, Any]) -> None:
+    link, scale = attributes["link_"], attributes.get("target_scale_", 1.0)
+    require(
+        isinstance(link, str) and link in INVERSE_LINKS,
+        f"link_ must be one of {', '.join(map(repr, INVERSE_LINKS))}.",
+    )
+    require(is_number(scale) and scale > 0.0, "target_scale_ must be a positive finite number.")
 
 
 def _check_features(attributes: dict[str, Any]) -> None:
@@ -250,6 +284,11 @@ def _check_members(model: Any, name: str, members: Any, n_features: int) -> None
     )
 
 
+_OUTPUTS: dict[str, Callable[[dict[str, Any]], None]] = {
+    "classes_": _check_classes,
+    "link_": _check_link,
+    "multi_class_": _check_multi_class,
+}
 _CHECKS: dict[type, Callable[[Any], None]] = {
     Axis: check_axis,
     Shape: check_shape,
@@ -260,7 +299,7 @@ _CHECKS: dict[type, Callable[[Any], None]] = {
     CallableKernel: _check_callable_kernel,
     NamedKernel: _check_named_kernel,
     Expansion: _check_expansion,
-    BaseEstimator: _check_estimator,
+    TableEstimator: _check_estimator,
     KernelSVC: _check_kernel_svc,
     PerceptronSVC: _check_perceptron_svc,
     WeightedVoteClassifier: _check_weighted_vote,

@@ -19,6 +19,7 @@ from everystump._core.kernel_machines.kernels import CallableKernel, Kernel, Nam
 from everystump._core.shapes import ShapeModel
 from everystump._sklearn_compat import param_names
 from everystump._tables.overlap import TrainingRecord
+from everystump.estimators._stump_bounds import StumpBounds
 from everystump.modelfile.checks import check
 
 Parts = tuple[dict[str, Any], dict[str, Any]]
@@ -113,6 +114,8 @@ _RENAMED_OF_ESTIMATORS = {"features_": "feature_info_", "_lost": "_removed_attri
 # attributes that go with the old behavior.
 _ADDED: dict[str, Parts] = {
     "PerceptronSVC": ({"scale": False}, {"scale_": None}),
+    "StumpLogisticRegression": ({"multi_class": "ovr"}, {"multi_class_": "ovr"}),
+    "StumpLogisticRegressionCV": ({"multi_class": "ovr"}, {"multi_class_": "ovr"}),
 }
 
 _OPTIONS_OF_INTERACTIONS = ("interaction_bins", "interaction_strength", "max_interaction_order")
@@ -151,7 +154,9 @@ def _without_interactions(cls: type[Any], attributes: dict[str, Any]) -> Parts:
         fitted = {"interactions_": [], "interaction_strength_": 0.0, "surface_density_": ()}
     if "half_mass_" in attributes:
         half_mass = attributes["half_mass_"]
-        fitted |= {"_kernel_diagonal": np.array([half_mass]), "_max_kernel": half_mass}
+        fitted["_max_kernel"] = half_mass
+        if issubclass(cls, StumpBounds):
+            fitted["_kernel_diagonal"] = np.array([half_mass])
     removed = attributes.get("_removed_attributes", ())  # by an edit
     return {"interactions": 0, **parameters}, _other_names(fitted, removed)
 

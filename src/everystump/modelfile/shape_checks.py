@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -93,15 +94,15 @@ def check_shape_model(model: ShapeModel) -> None:
     )
 
 
-def count_scores(classes: np.ndarray) -> int:
-    """Return the number of scores: one for two classes, else one per class."""
-    return 1 if len(classes) == 2 else len(classes)
+def count_scores(classes: Sequence[Any] | np.ndarray) -> int:
+    """Return the number of scores: one for a regressor or two classes, else one per class."""
+    return 1 if len(classes) <= 2 else len(classes)
 
 
 def check_curves(attributes: dict[str, Any]) -> None:
     """Check that there is one shape model per score, and in each one curve per feature."""
-    shapes, n_scores = attributes["shapes_"], count_scores(attributes["classes_"])
-    models = [shapes] if isinstance(shapes, ShapeModel) and n_scores == 1 else shapes
+    shapes, n_scores = attributes["shapes_"], count_scores(attributes.get("classes_", ()))
+    models = [shapes] if n_scores == 1 else shapes
     features: Any = attributes.get("feature_info_")
     require(
         are_all(models, list, ShapeModel) and len(models) == n_scores,
@@ -124,7 +125,7 @@ def check_curves(attributes: dict[str, Any]) -> None:
 
 
 def check_interactions(attributes: dict[str, Any]) -> None:
-    """Check the attributes that belong to the surfaces in ``shapes_``."""
+    """Check the attributes that belong to the curves and surfaces in ``shapes_``."""
     terms, strength = attributes.get("interactions_", []), attributes.get("interaction_strength_")
     n_features = attributes["n_features_in_"]
     require(
@@ -147,6 +148,36 @@ def check_interactions(attributes: dict[str, Any]) -> None:
             for weight, surface in zip(weights, surfaces, strict=False)
         ),
         "surface_density_ must have one weight for each value of each surface.",
+    )
+    _check_standard_errors(attributes)
+
+
+def _check_standard_errors(attributes: dict[str, Any]) -> None:
+    """Check that standard errors, if there are any, have the knots and grids of ``shapes_``."""
+    if "standard_errors_" not in attributes:
+        return
+    pair = attributes["shapes_"], attributes["standard_errors_"]
+    models, errors = (part if isinstance(part, list) else [part] for part in pair)
+    require(
+        are_all(errors, list, ShapeModel)
+        and len(errors) == len(models)
+        and all(map(_has_same_grids, errors, models)),
+        "standard_errors_ must have the knots and the grids of shapes_.",
+    )
+
+
+def _has_same_grids(one: ShapeModel, other: ShapeModel) -> bool:
+    return (
+        one.terms == other.terms
+        and all(
+            np.array_equal(a.knots, b.knots)
+            and (a.missing is None, a.is_category) == (b.missing is None, b.is_category)
+            for a, b in zip(one, other, strict=True)
+        )
+        and all(
+            all(map(Axis.same_as, a.axes, b.axes))
+            for a, b in zip(one.surfaces, other.surfaces, strict=True)
+        )
     )
 
 

@@ -5,8 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from everystump._evaluation import baseline_warning, interval_title, metric_rows
+from everystump._evaluation import (
+    baseline_answer,
+    baseline_warning,
+    interval_title,
+    metric_rows,
+)
 from everystump._text import format_number, format_percent, format_percents, pluralize
+
+_TARGET_METRICS = ("rmse", "mae", "pinball_loss")  # in the unit of the target
 
 
 def paragraphs(
@@ -17,7 +24,8 @@ def paragraphs(
     ``model`` has ``estimator``, ``features``, ``classes``, and ``interactions``, the number of
     features of each; ``quality`` is that on ``X``.
     """
-    sentences = [_training(about, model), *_interactions(model["interactions"])]
+    kind = f"one of {len(model['classes'])} classes"
+    sentences = training_sentences(about, model, kind)
     error = about.get("error")
     has_error = isinstance(error, Mapping) and error.get("value") is not None
     if isinstance(error, Mapping) and has_error:
@@ -29,18 +37,33 @@ def paragraphs(
             f"Of the {rows} in this report, it misclassifies "
             f"{format_number(quality['n_wrong'])} ({percent})."
         )
-    if about.get("leakage_warning"):
-        sentences.append(f"Warning: {about['leakage_warning']}")
+    rule = _decision_rule(model["classes"], bool(model["interactions"]))
+    return [*sentences, *closing_sentences(about, model, rule)]
+
+
+def training_sentences(
+    about: Mapping[str, Any], model: Mapping[str, Any], predicted: str
+) -> list[str]:
+    """Return sentences on the training of a model, and on its interactions.
+
+    ``predicted`` is the kind of its predictions, in case the target is unknown.
+    """
+    return [_training(about, model, predicted), *_interactions(model["interactions"])]
+
+
+def closing_sentences(about: Mapping[str, Any], model: Mapping[str, Any], rule: str) -> list[str]:
+    """Return a warning if training rows leaked, the rule of prediction, and the kind of model."""
+    warning = about.get("leakage_warning")
     kind = f"Model: {about.get('model') or model['estimator']}."
-    return [*sentences, _decision_rule(model["classes"], bool(model["interactions"])), kind]
+    return [*([f"Warning: {warning}"] if warning else []), rule, kind]
 
 
-def _training(about: Mapping[str, Any], model: Mapping[str, Any]) -> str:
+def _training(about: Mapping[str, Any], model: Mapping[str, Any], predicted: str) -> str:
     features = pluralize(model["features"], "feature")
     if about.get("target") is not None:
         text = f"The model predicts “{about['target']}” from {features}."
     else:
-        text = f"The model predicts one of {len(model['classes'])} classes from {features}."
+        text = f"The model predicts {predicted} from {features}."
     rows = about.get("n_rows")
     source = [f"{format_number(rows)} rows"] if rows is not None else []
     source += [str(about["data"])] if about.get("data") is not None else []
@@ -121,11 +144,22 @@ def metrics_table(
         return None
     return {
         "title": title,
-        "always": f"always “{found['baseline']['answer']}”",
+        "always": f"always {baseline_answer(found)}",
         "interval": interval_title(found),
-        "rows": metric_rows(found),
+        "rows": _add_unit(metric_rows(found), found, about.get("unit")),
         "verdict": baseline_warning(found),
     }
+
+
+def _add_unit(
+    rows: list[dict[str, str]], found: Mapping[str, Any], unit: Any
+) -> list[dict[str, str]]:
+    """Return rows with the unit of the target in the names of metrics that have it."""
+    in_unit = "" if unit is None else f" ({unit})"
+    return [
+        row | {"name": row["name"] + (in_unit if name in _TARGET_METRICS else "")}
+        for name, row in zip(found["figures"], rows, strict=True)
+    ]
 
 
 def select_metrics(

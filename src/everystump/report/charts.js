@@ -33,11 +33,21 @@ function formatNumber(x, digits = 4) {
   return (x < 0 && Number(text) !== 0 ? MINUS : "") + text;
 }
 
+const LOG_DECIMALS = 3; // of contributions to the score of a class, or to a logarithm
+const precision = { decimals: LOG_DECIMALS }; // null for numbers with exponents
+
 /** Return a contribution with its sign and a fixed number of decimals. */
-function formatSigned(x, decimals = 3) {
-  const text = Math.abs(x).toFixed(decimals);
+function formatSigned(x) {
+  const text = formatSize(Math.abs(x));
   if (Number(text) === 0) return text;
   return (x < 0 ? MINUS : "+") + text;
+}
+
+/** Return a number that is not negative with as many decimals as contributions have. */
+function formatSize(x) {
+  const { decimals } = precision;
+  if (decimals === null) return x === 0 ? "0" : x.toExponential(2).replace("e+", "e");
+  return x.toFixed(decimals);
 }
 
 /** Return a fraction as a percentage. */
@@ -78,10 +88,14 @@ function ticks(low, high, maxTicks = 5) {
 
 const FRAME = { width: 340, height: 206, left: 42, right: 10, top: 14, bottom: 26 };
 const STRIP = 48; // width of the strip for missing values
+const TICK_LETTER = 6.6; // width of a digit of a tick
 
 /** Return a chart with axes, and the functions from data to coordinates. */
 function axes({ x: [low, high], y: [bottom, top], label, strip = 0, xTicks, yTicks, xName = "",
-  yName = "", frame = FRAME }) {
+  yName = "", frame: given = FRAME }) {
+  const levels = yTicks || ticks(bottom, top, 5);
+  const longest = Math.max(...levels.map((y) => formatNumber(y).length));
+  const frame = { ...given, left: Math.max(given.left, 10 + TICK_LETTER * longest) };
   const end = frame.width - frame.right - strip;
   const ground = frame.height - frame.bottom;
   const atX = (x) => frame.left + ((x - low) / (high - low)) * (end - frame.left);
@@ -89,7 +103,7 @@ function axes({ x: [low, high], y: [bottom, top], label, strip = 0, xTicks, yTic
   const chart = svg("svg", {
     viewBox: `0 0 ${frame.width} ${frame.height}`, role: "img", "aria-label": label, class: "chart",
   });
-  for (const y of yTicks || ticks(bottom, top, 5)) {
+  for (const y of levels) {
     chart.append(svg("line", { class: y === 0 ? "zero" : "rule", x1: frame.left, x2: end + strip,
       y1: atY(y), y2: atY(y) }));
     chart.append(svg("text", { class: "tick", x: frame.left - 6, y: atY(y) + 3.5,
@@ -121,26 +135,27 @@ function rangeOf(curves) {
 
 const N_COLORS = 8; // class colors in page.css
 
-/** Whether each class has its own color; with two classes, colors show the sign of the score. */
+/** Whether each class has its own color; else colors show the sign of the score. */
 const hasClassColors = (labels) => labels.length > 2 && labels.length <= N_COLORS;
 
 /**
  * Return the CSS classes of positive and negative contributions to the score of class k.
- * With two classes the second is blue and the first orange in every chart.
+ * With two classes the second is blue and the first orange in every chart; of a regressor, which
+ * has no classes, what raises the prediction is blue.
  */
 function signClasses(labels, k) {
-  if (labels.length === 2) return ["positive", "negative"];
+  if (labels.length <= 2) return ["positive", "negative"];
   return [hasClassColors(labels) ? `c${k}` : "positive", "neutral"];
 }
 
-/** Return the CSS class of text that favors class k. */
+/** Return the CSS class of text that favors class k, or with 1 and 0 raises or lowers a number. */
 function textClass(k, labels) {
-  if (labels.length === 2) return k === 1 ? "text-positive" : "text-negative";
+  if (labels.length <= 2) return k === 1 ? "text-positive" : "text-negative";
   return hasClassColors(labels) ? `text-c${k}` : "";
 }
 
 /** Return the curve of a number, above the density of the rows, with missing values set apart. */
-function drawLine(feature, curve, limits, signs) {
+function drawLine(feature, curve, limits, signs, yName) {
   const width = feature.high - feature.low || 1;
   const low = feature.low - 0.04 * width;
   const high = feature.high + 0.04 * width;
@@ -148,7 +163,7 @@ function drawLine(feature, curve, limits, signs) {
   const [least, most] = rangeOf([curve]).map((value) => formatNumber(value));
   const label = `Curve of ${feature.name}, from ${least} to ${most}` +
     (hasMissing ? `, ${formatSigned(curve.missing)} if missing` : "");
-  const plot = axes({ x: [low, high], y: limits, label, strip: hasMissing ? STRIP : 0,
+  const plot = axes({ x: [low, high], y: limits, label, yName, strip: hasMissing ? STRIP : 0,
     xTicks: ticks(low, high, 5).filter((x) => (!feature.is_integer || Number.isInteger(x))
       && !(hasMissing && x > high - 0.1 * width))
       .map((x) => [x, formatNumber(x)]) });
@@ -315,6 +330,7 @@ const isLoss = ({ scoring }) => Boolean(scoring) && scoring.startsWith("neg_");
 
 /** Return the name of the score or loss of a path. */
 function scoreName({ scoring }) {
+  if (scoring === "r2") return "R\u00b2";
   return isLoss({ scoring }) ? scoring.slice(4).replaceAll("_", " ") : scoring || "score";
 }
 

@@ -6,7 +6,7 @@ const MAX_CURVES = window.innerWidth < 760 ? 8 : 24;
 function drawCurves(summary, markers, panel) {
   showSection("curves", "Curves");
   const { terms, order, labels, document: model } = summary;
-  const isBinary = labels.length === 2;
+  const hasOneScore = model.scores.length === 1;
   const nFeatures = model.features.length;
   const hasSurfaces = terms.length > nFeatures;
   const ownScale = html("input", { type: "checkbox", id: "own-scale" });
@@ -14,7 +14,7 @@ function drawCurves(summary, markers, panel) {
     html("option", { value: k }, label)));
   const finder = buildFinder("find-curve", "feature", MAX_CURVES);
   fill(byId("curves-controls"), {}, [finder.search,
-    isBinary ? null : html("label", {}, "Class ", classSelect),
+    hasOneScore ? null : html("label", {}, "Class ", classSelect),
     html("label", {}, ownScale, `each ${hasSurfaces ? "plot" : "curve"} on its own scale`)]);
   if (hasSurfaces) {
     byId("curves-title").textContent = "Shape functions (curves) and interactions (heat maps)";
@@ -22,9 +22,9 @@ function drawCurves(summary, markers, panel) {
   byId("curve-cards").after(finder.more);
 
   function draw() {
-    const k = isBinary ? 0 : Number(classSelect.value);
-    byId("curves-lead").textContent = curvesLead(isBinary ? labels : [null, labels[k]],
-      hasSurfaces);
+    const k = hasOneScore ? 0 : Number(classSelect.value);
+    byId("curves-lead").textContent = curvesLead(model,
+      hasOneScore ? labels : [null, labels[k]], hasSurfaces);
     const { curves, surfaces = [] } = model.scores[k];
     const drawn = new Map([...curves.map((curve) => [curve.feature, curve]),
       ...surfaces.map((surface) => [termIndex(terms, surface.features), surface])]);
@@ -59,8 +59,8 @@ function termIndex(terms, features) {
   return terms.findIndex((term) => term.features.join() === features.join());
 }
 
-function curvesLead([negative, positive], hasSurfaces) {
-  const meaning = negative === null
+function curvesLead(model, [negative, positive], hasSurfaces) {
+  const meaning = model.link ? numberMeaning(model) : negative === null
     ? `The contribution of each value to the score of “${positive}”: values above zero favor ` +
       "this class, and values below zero count against it. "
     : `The contribution of each value to the score: values above zero favor “${positive}”, and ` +
@@ -72,6 +72,12 @@ function curvesLead([negative, positive], hasSurfaces) {
     "Gray bars show the distribution of the rows. A diamond marks the contribution of a missing " +
     "value; a dot or a shaded line marks the row in the what-if panel. To read a " +
     `${hasSurfaces ? "plot" : "curve"}, point at it, or focus it and use the arrow keys.`;
+}
+
+function numberMeaning(model) {
+  return `The contribution of each value to the ${sumName(model)}: values above zero raise the ` +
+    `prediction, and values below zero lower it${model.link === "log" ? "; +0.1 multiplies it by " +
+    "1.105, and −0.1 by 0.905" : ""}. `;
 }
 
 function listUnused(names) {
@@ -102,10 +108,10 @@ function curveCard(summary, d, curve, limits, markers, signs) {
   const feature = summary.features[d];
   const { levels } = summary.document.features[d];
   const drawing = levels ? drawLevels(feature, levels, curve, limits, signs)
-    : drawLine(feature, curve, limits, signs);
+    : drawLine(feature, curve, limits, signs, axisName(summary));
   markers.push((cells) => drawing.mark(toCode(levels, cells[d])));
   const readout = html("span", { class: "readout", "aria-hidden": "true" });
-  if (!levels) addProbe(feature, drawing, curve, readout);
+  if (!levels) addProbe(feature, drawing, curve, readout, summary.formats.effect);
   return html("article", { class: "card curve", id: `curve-${d}`, "aria-label": feature.name },
     html("h3", { title: feature.name }, html("span", {}, feature.name), readout), drawing.chart);
 }
@@ -124,7 +130,7 @@ function surfaceCard(summary, t, surface, limit, markers, signs) {
     }
   });
   const readout = html("span", { class: "readout", "aria-hidden": "true" });
-  addMapProbe(drawing, limit, readout);
+  addMapProbe(drawing, limit, readout, summary.formats.effect);
   return html("article", { class: "card curve", id: `curve-${t}`, "aria-label": term.name },
     html("h3", { title: term.name }, html("span", {}, term.name)),
     third === undefined ? null : note, drawing.chart,
@@ -132,7 +138,7 @@ function surfaceCard(summary, t, surface, limit, markers, signs) {
 }
 
 /** Show the value of a curve at the pointer, or at a position set by the arrow keys. */
-function addProbe(feature, { chart, plot, probe, range: [low, high] }, curve, readout) {
+function addProbe(feature, { chart, plot, probe, range: [low, high] }, curve, readout, format) {
   const hasMissing = curve.missing !== null;
   let at = feature.typical ?? feature.low;
 
@@ -143,7 +149,7 @@ function addProbe(feature, { chart, plot, probe, range: [low, high] }, curve, re
     probe.setAttribute("x2", position);
     probe.setAttribute("visibility", "visible");
     readout.textContent = `${Number.isNaN(x) ? "missing" : formatNumber(x)}: ` +
-      formatSigned(evaluateCurve(curve, x));
+      format(evaluateCurve(curve, x));
     chart.setAttribute("aria-valuenow", Number.isNaN(x) ? feature.high : x);
     chart.setAttribute("aria-valuetext", readout.textContent);
   }

@@ -12,16 +12,12 @@ function describeTerms({ features, interactions = [] }) {
 }
 
 function drawPage(summary, scorer) {
+  setNumberWidth(summary.document);
   drawAbout(summary);
   const markers = [];
   const onChange = (cells) => markers.forEach((mark) => mark(cells));
   showSection("whatif", "What-if analysis");
-  if (summary.interactions) {
-    byId("whatif-lead").textContent = "The model runs on this page. Start from a row, change its " +
-      "values, and see what the model predicts. The number to the right of a feature is the " +
-      "contribution of its curve; interactions contribute what their features add together. All " +
-      "contributions and the intercept add up to the score.";
-  }
+  byId("whatif-lead").textContent = whatIfLead(summary);
   const panel = buildWhatIf(byId("whatif-panel"), summary, scorer, onChange);
   const showTerm = drawCurves(summary, markers, panel);
   document.addEventListener("click", ({ target }) => {
@@ -30,11 +26,22 @@ function drawPage(summary, scorer) {
   });
   drawImportance(summary);
   drawQuality(summary);
-  drawExplainedRows(summary, panel, scorer);
+  if (summary.explained && summary.document.link) drawLargestErrors(summary, panel);
+  else if (summary.explained) drawExplainedRows(summary, panel, scorer);
   drawChoices(summary);
   drawVersions(summary);
   sortLinks();
   openDetailsForPrint();
+}
+
+function whatIfLead({ interactions, document: model }) {
+  const parts = interactions
+    ? "is the contribution of its curve; interactions contribute what their features add " +
+      "together. All contributions"
+    : "is its contribution; the contributions";
+  return "The model runs on this page. Start from a row, change its values, and see what the " +
+    `model predicts. The number to the right of a feature ${parts} and the intercept add up to ` +
+    `the ${sumName(model)}.`;
 }
 
 /** Open collapsed details while the page is printed, where page.css alone does not. */
@@ -78,9 +85,10 @@ function drawAbout({ about, text, interactions, document: model }) {
     add("interactions", count(interactions.length),
       typeof strength === "number" ? `strength ${formatNumber(strength)}` : "");
   }
-  add("classes", count(model.classes.length));
+  if (model.classes.length) add("classes", count(model.classes.length));
   const { certificate, path } = about;
-  const { error, range, gap } = text.tiles;
+  const { error, range, gap, metrics = [] } = text.tiles;
+  metrics.forEach((metric) => add(metric.name, metric.value, metric.more));
   if (error) add("error on new rows", error, range || "");
   if (gap) {
     add("duality gap", gap,
@@ -96,7 +104,8 @@ function drawAbout({ about, text, interactions, document: model }) {
       html("p", { class: "hint" }, "Training minimizes the objective: the loss on the training " +
         "rows plus a penalty on the weights of the stumps (regularization)."));
   }
-  drawBounds(notes, about.bounds || [], text.bounds);
+  drawBounds(notes, about.bounds || [], text.bounds,
+    model.link ? "Bounds" : "Bounds on the error");
   drawList(notes, "Inferred from the data", about.schema);
   drawList(notes, "Notes", about.notes);
   drawList(notes, "Dropped columns", about.dropped);
@@ -121,7 +130,7 @@ function drawMetrics(metrics) {
     metrics.verdict ? html("p", { class: "verdict" }, metrics.verdict) : null]);
 }
 
-function drawBounds(notes, bounds, sentences) {
+function drawBounds(notes, bounds, sentences, title) {
   if (!bounds.length) return;
   const items = bounds.map((bound, k) => {
     const assumptions = [bound.assumptions || []].flat();
@@ -135,7 +144,7 @@ function drawBounds(notes, bounds, sentences) {
   const select = (isWeak) => items.filter((item) => item.isWeak === isWeak)
     .map((item) => item.element);
   const weak = select(true);
-  notes.append(html("h3", {}, "Bounds on the error"), html("ul", { class: "plain" },
+  notes.append(html("h3", {}, title), html("ul", { class: "plain" },
     ...select(false)));
   if (weak.length) {
     notes.append(html("details", {}, html("summary", {}, "Bounds that are vacuous or whose " +
@@ -150,11 +159,13 @@ function drawList(notes, title, sentences) {
     html("ul", {}, ...items.map((text) => html("li", {}, formatValue(text))))));
 }
 
-function drawImportance({ features, terms, order, labels, measured_on: measuredOn }) {
+function drawImportance({ features, terms, order, labels, measured_on: measuredOn,
+  document: model }) {
   showSection("importance", "Importance");
   const hasSurfaces = terms.length > features.length;
   byId("importance-lead").textContent = `The importance of a feature ${hasSurfaces
-    ? "or of an interaction " : ""}is the standard deviation of its contribution to the score` +
+    ? "or of an interaction " : ""}is the standard deviation of its contribution to the ${
+    sumName(model)}` +
     `${measuredOn ? ` over the ${measuredOn}` : ""}` +
     `${labels.length > 2 ? ", summed over the classes" : ""}. Click a name to see its ` +
     `${hasSurfaces ? "plot" : "curve"}.`;
@@ -170,7 +181,7 @@ function drawImportance({ features, terms, order, labels, measured_on: measuredO
         const bar = html("span", { class: `piece ${hasColors ? `c${k}` : "neutral"}` });
         bar.style.width = `${(100 * part) / largest}%`;
         return bar;
-      })), html("span", { class: "number" }, total(t).toFixed(3)));
+      })), html("span", { class: "number" }, formatSize(total(t))));
   };
   const used = order.filter((t) => total(t) > 0);
   const card = byId("importance-bars");
@@ -186,9 +197,19 @@ function drawImportance({ features, terms, order, labels, measured_on: measuredO
   }
 }
 
-function drawQuality({ about, quality, labels }) {
-  if (!quality) return;
+function drawQuality(summary) {
+  if (!summary.quality) return;
   showSection("quality", "Performance");
+  const draw = summary.document.link ? drawResiduals : drawConfusion;
+  draw(summary, byId("quality-cards"));
+}
+
+function drawConfusion({ about, quality, labels }, cards) {
+  cards.append(
+    html("div", { class: "card" }, html("h3", {}, "Confusion matrix"), html("div", {
+      id: "confusion", class: "scroll", tabindex: "0", role: "region",
+      "aria-label": "Confusion matrix" })),
+    html("div", { class: "card" }, html("h3", {}, "Margins"), html("div", { id: "margins" })));
   const head = html("tr", {}, html("th", { scope: "col" }, "actual \\ predicted"),
     ...labels.map((label) => html("th", { scope: "col" }, label)));
   const rows = quality.confusion.map((counts, k) => html("tr", {},
@@ -215,11 +236,17 @@ function drawQuality({ about, quality, labels }) {
 }
 
 function drawExplainedRows(summary, panel, scorer) {
-  const { explained, labels } = summary;
-  if (!explained) return;
+  const { explained, labels, what_if: whatIf } = summary;
   showSection("explained", "Uncertain rows and errors");
+  byId("explained-title").textContent = "Uncertain rows and errors";
+  const values = new Map(whatIf.map((row) => [row.row, row.values]));
+  const shown = labels.length === 2 ? explainBinary(labels) : explainSeveral(labels);
+  if (scorer.document.log_odds !== null) {
+    shown.columns.splice(2, 0, { title: "probability", isNumber: true, text: (row) =>
+      formatPercent(scorer.explainCells(values.get(row.row)).probability[row.predicted]) });
+  }
   const add = (rows, title) => byId("explained-tables").append(html("h3", {}, title),
-    explainedTable(summary, rows, panel, scorer, title));
+    explainedTable(summary, rows, panel, shown, title));
   if (labels.length === 2) {
     byId("explained-signs").textContent = "The score is the sum of the intercept (baseline), " +
       `${formatSigned(summary.document.scores[0].intercept)}, and the contributions of all ` +
@@ -230,29 +257,42 @@ function drawExplainedRows(summary, panel, scorer) {
   if (explained.largest_errors.length) add(explained.largest_errors, "Largest errors");
 }
 
-function explainedTable({ terms, labels, what_if: whatIf }, rows, panel, scorer, name) {
+const actualClass = (labels) => ({ title: "actual",
+  text: (row) => (row.actual === null ? "unknown" : labels[row.actual]) });
+
+/** Return the columns of explained rows of two classes, and the evidence for each class. */
+function explainBinary(labels) {
+  return {
+    columns: [{ title: "predicted", text: (row) => labels[row.predicted] }, actualClass(labels),
+      { title: "score", isNumber: true, text: (row) => formatSigned(row.score) }],
+    evidence: [1, 0].map((k) => ({ title: `evidence for \u201c${truncateMiddle(labels[k], 24)}\u201d`,
+      sign: k ? 1 : -1, favored: () => k })),
+  };
+}
+
+/** Return the columns of explained rows of several classes, and the evidence for the predicted one. */
+function explainSeveral(labels) {
+  return {
+    columns: [{ title: "predicted",
+      text: (row) => `${labels[row.predicted]} over ${labels[row.other]}` }, actualClass(labels),
+    { title: "score difference", isNumber: true, text: (row) => row.lead.toFixed(3) }],
+    evidence: [{ title: "evidence for", sign: 1, favored: (row) => row.predicted },
+      { title: "evidence against", sign: -1, favored: (row) => row.other }],
+  };
+}
+
+/** Return a table of rows: columns of text or numbers, and the largest contributions by sign. */
+function explainedTable({ terms, labels, what_if: whatIf }, rows, panel, { columns, evidence },
+  name) {
   const values = new Map(whatIf.map((row) => [row.row, row.values]));
-  const isBinary = labels.length === 2;
-  const hasProbabilities = scorer.document.log_odds !== null;
-  const titles = ["row", "predicted", "actual", ...(hasProbabilities ? ["probability"] : []),
-    isBinary ? "score" : "score difference",
-    ...(isBinary ? [1, 0].map((k) => `evidence for \u201c${truncateMiddle(labels[k], 24)}\u201d`)
-      : ["evidence for", "evidence against"])];
-  const nNumbers = hasProbabilities ? 2 : 1;
-  const numbers = (row) => [
-    ...(hasProbabilities
-      ? [formatPercent(scorer.explainCells(values.get(row.row)).probability[row.predicted])]
-      : []), isBinary ? formatSigned(row.score) : row.lead.toFixed(3)];
-  const evidence = (row, sign) => {
+  const chips = (row, { title, sign, favored }) => {
     const largest = row.contributions.map((part, t) => [sign * part, terms[t]])
       .filter(([part]) => part > 0).sort((a, b) => b[0] - a[0]).slice(0, 3);
-    const title = titles[titles.length - (sign > 0 ? 2 : 1)];
-    const favored = isBinary ? (sign > 0 ? 1 : 0) : (sign > 0 ? row.predicted : row.other);
     return html("td", { "data-title": title }, ...largest.map(([part, term]) =>
       html("span", { class: "chip", title: term.name },
         html("span", {}, `${truncateMiddle(term.name)} = ${truncateMiddle(
           term.features.map((d) => formatValue(values.get(row.row)[d])).join(", "))}`),
-        html("span", { class: `number ${textClass(favored, labels)}` },
+        html("span", { class: `number ${textClass(favored(row), labels)}` },
           formatSigned(sign * part)))));
   };
   const line = (row) => {
@@ -262,24 +302,18 @@ function explainedTable({ terms, labels, what_if: whatIf }, rows, panel, scorer,
       byId("whatif").scrollIntoView();
       byId("start-row").focus({ preventScroll: true });
     });
-    return html("tr", {}, html("td", {}, button),
-      html("td", { "data-title": titles[1] }, isBinary ? labels[row.predicted]
-        : `${labels[row.predicted]} over ${labels[row.other]}`),
-      html("td", { "data-title": titles[2] }, row.actual === null ? "unknown" : labels[row.actual]),
-      ...numbers(row).map((text, k) =>
-        html("td", { "data-title": titles[3 + k], class: "number" }, text)),
-      evidence(row, 1), evidence(row, -1));
+    return html("tr", {}, html("td", {}, button), ...columns.map(({ title, isNumber, text }) =>
+      html("td", { "data-title": title, class: isNumber ? "number" : null }, text(row))),
+    ...evidence.map((side) => chips(row, side)));
   };
   const lines = rows.map(line);
   const finder = buildFinder(null, "row", MAX_ROWS);
   finder.set(lines.map((element) => ({ name: "", element })));
+  const head = [{ title: "row" }, ...columns, ...evidence].map(({ title, isNumber, sign }) =>
+    html("th", { scope: "col", class: isNumber ? "number" : sign ? "evidence" : null }, title));
   return html("div", { class: "card scroll", tabindex: "0", role: "region",
     "aria-label": name }, html("table", { class: "explained" },
-    html("thead", {}, html("tr", {},
-    ...titles.map((title, k) => html("th", { scope: "col",
-      class: k >= 3 && k < 3 + nNumbers ? "number" : k >= 3 + nNumbers ? "evidence" : null },
-    title)))),
-  html("tbody", {}, ...lines)), finder.more);
+    html("thead", {}, html("tr", {}, ...head)), html("tbody", {}, ...lines)), finder.more);
 }
 
 /** Show the paths along which C and the strength of interactions were chosen. */
@@ -326,5 +360,7 @@ function drawVersions({ about: { versions } }) {
 const summary = JSON.parse(byId("data").textContent);
 summary.document = unpack(summary.document);
 summary.terms = describeTerms(summary);
+summary.formats = makeFormats(summary);
+precision.decimals = summary.formats.decimals;
 window.everystump = makeScorer(summary.document);
 if (document.body) drawPage(summary, window.everystump);

@@ -22,6 +22,7 @@ _SCRIPTS = (
     "charts.js",
     "finder.js",
     "inputs.js",
+    "numbers.js",
     "whatif.js",
     "surfaces.js",
     "curves.js",

@@ -88,7 +88,10 @@ function makeScorer(model) {
     return cells;
   }
 
-  /** Return scores, contributions, predicted class and probabilities of cells in feature order. */
+  /**
+   * Return scores, contributions, and the predicted class and probabilities, or the prediction of a
+   * regressor, of cells in feature order.
+   */
   function explainCells(cells) {
     const x = cells.map((cell, d) => toNumber(d, cell));
     const hasNoScore = !model.takes_missing && x.some(Number.isNaN);
@@ -104,6 +107,10 @@ function makeScorer(model) {
     });
     const scores = model.scores.map((score, k) =>
       hasNoScore ? NaN : contributions[k].reduce((sum, part) => sum + part, score.intercept));
+    if (model.link) {
+      return { scores, contributions,
+        prediction: hasNoScore ? null : INVERSE_LINKS[model.link](scores[0]) };
+    }
     const predicted = hasNoScore ? null : predictedClass(scores);
     return {
       scores,
@@ -111,7 +118,7 @@ function makeScorer(model) {
       predicted,
       label: predicted === null ? null : model.classes[predicted],
       probability: model.log_odds === null ? null
-        : probabilities(scores.map((score) => score * model.log_odds)),
+        : probabilities(scores.map((score) => score * model.log_odds), model.probabilities),
     };
   }
 
@@ -123,8 +130,17 @@ function makeScorer(model) {
     return scores.length === 1 ? scores[0] : scores;
   }
 
-  return Object.freeze({ score, explain, explainCells, document: model });
+  /** Return the predicted class of a row, or the prediction of a regressor; null without one. */
+  function predict(row) {
+    const result = explain(row);
+    return model.link ? result.prediction : result.label;
+  }
+
+  return Object.freeze({ score, predict, explain, explainCells, document: model });
 }
+
+/** The prediction of a regressor, given its score. */
+const INVERSE_LINKS = { identity: (score) => score, log: Math.exp };
 
 /** Return the index of the class that scores predict; the first one in a tie. */
 function predictedClass(scores) {
@@ -194,13 +210,13 @@ function countAtMost(numbers, x) {
   return low;
 }
 
-/** Return class probabilities; with several classes, normalized one-vs-rest ones. */
-function probabilities(logOdds) {
+/** Return class probabilities; with several classes, a softmax or normalized one-vs-rest ones. */
+function probabilities(logOdds, kind) {
   const logSigmoid = (t) => Math.min(t, 0) - Math.log1p(Math.exp(-Math.abs(t)));
   if (logOdds.length === 1) {
     return [Math.exp(logSigmoid(-logOdds[0])), Math.exp(logSigmoid(logOdds[0]))];
   }
-  const logs = logOdds.map(logSigmoid);
+  const logs = kind === "softmax" ? logOdds : logOdds.map(logSigmoid);
   const largest = Math.max(...logs);
   const unnormalized = logs.map((log) => Math.exp(log - largest));
   const total = unnormalized.reduce((sum, p) => sum + p, 0);

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from sklearn.base import is_regressor
 
 from everystump._core.shapes import ShapeModel
-from everystump._evaluation import evaluate_model
 from everystump._explanations.access import (
     certificate_and_path,
     shape_models,
@@ -18,6 +18,7 @@ from everystump._pipelines.folding import fold_pipeline
 from everystump._tables.validation import check_rows
 from everystump.bounds._nested_overlap import training_overlap_of
 from everystump.export.document import to_document
+from everystump.report._class_rows import ClassRows
 from everystump.report._encoding import to_plain
 from everystump.report._features import (
     Densities,
@@ -29,14 +30,9 @@ from everystump.report._features import (
     summarize_interactions,
     surface_density,
 )
-from everystump.report._rows import (
-    ScoredRows,
-    explain_rows,
-    largest_errors,
-    least_certain,
-    summarize_quality,
-    what_if_rows,
-)
+from everystump.report._number_rows import NumberRows
+from everystump.report._number_sentences import metric_tiles, number_paragraphs
+from everystump.report._rows import TableRows
 from everystump.report._sentences import (
     bound_sentence,
     certificate_sentence,
@@ -62,7 +58,8 @@ def summarize(
         Rows that it was not trained on, for the what-if panel.  If they are training rows, they are
         labeled so, and there are no intervals.
     y : array-like of shape (n_samples,), optional
-        Their classes, for metrics, margins, the confusion matrix and the largest errors.
+        Their classes, for metrics, margins, the confusion matrix and the largest errors; for a
+        regressor their targets, for metrics, residuals and the largest errors.
     about : dict, optional
         Information that the model does not store, or that overrides what it stores; all entries are
         optional: ``rows`` (which rows ``X`` has: ``"held-out"``, ``"training"`` or ``""``),
@@ -75,7 +72,9 @@ def summarize(
         term), ``certificate`` (primal, dual, gap, converged, over), ``bounds`` (a list: name,
         bounded, value, holds, vacuous, reference, assumptions), ``path`` (C, mean, std, scoring,
         chosen), ``interactions`` (strength, and path: strength, mean, std, scoring, chosen),
-        ``notes`` (sentences) and ``versions``.
+        ``notes`` (sentences) and ``versions``; for a regressor ``unit`` (text behind its
+        predictions), ``baseline`` (the mean target of the training rows) and ``interval``
+        (``level`` and ``half_width`` of the intervals around predictions).
 
     Returns
     -------
@@ -97,7 +96,7 @@ def summarize(
     pipeline, model = model, fold_pipeline(model)
     models = shape_models(model)
     document = to_document(model)
-    rows = None if X is None else ScoredRows.from_model(model, X, check_rows(model, X), y)
+    rows = None if X is None else _read_rows(model, X, y)
     info = _collect_info(model, about)
     if y is not None and not {"rows", "leakage_warning"} & {*info}:
         info |= _compare_with_training(pipeline, X, y)
@@ -130,31 +129,30 @@ def summarize(
         summary |= {"quality": None, "explained": None, "what_if": artificial}
     else:
         summary |= _summarize_rows(rows, models, document, terms)
-    if summary["quality"] is not None:
-        summary["quality"]["metrics"] = _metrics(model, X, y, info)
+    if rows is not None and summary["quality"] is not None:
+        unseen = info.get("rows") != "training" and not info.get("leakage_warning")
+        metrics = rows.metrics(model, y, info, unseen=unseen)
+        summary["quality"]["metrics"] = to_plain(metrics)
     return summary | {"text": _texts(info, document, labels, summary["quality"])}
 
 
+def _read_rows(model: Any, X: Any, y: Any) -> TableRows:
+    """Return rows with what the model predicts for them."""
+    kind = NumberRows if is_regressor(model) else ClassRows
+    return kind.from_model(model, X, check_rows(model, X), y)
+
+
 def _summarize_rows(
-    rows: ScoredRows,
+    rows: TableRows,
     models: Sequence[ShapeModel],
     document: Mapping[str, Any],
     terms: Sequence[Term],
 ) -> dict[str, Any]:
     """Return what the page shows about rows."""
-    uncertain = least_certain(rows)
-    explained = {
-        "least_certain": explain_rows(rows, uncertain, models, terms, against_actual=False),
-        "largest_errors": [],
-    }
-    first, quality = uncertain.tolist(), None
-    if rows.actual is not None:
-        errors = largest_errors(rows, rows.actual)
-        explained["largest_errors"] = explain_rows(rows, errors, models, terms, against_actual=True)
-        first += errors.tolist()
-        quality = summarize_quality(rows, rows.actual)
-    what_if = what_if_rows(rows, document["features"], first)
-    return {"quality": quality, "explained": explained, "what_if": what_if}
+    explained = rows.explained(models, terms)
+    first = [row["row"] for found in explained.values() for row in found]
+    what_if = rows.what_if(document["features"], first)
+    return {"quality": rows.quality(), "explained": explained or None, "what_if": what_if}
 
 
 def _extreme_rows(
@@ -163,13 +161,20 @@ def _extreme_rows(
     models: Sequence[ShapeModel],
     density: Densities,
 ) -> list[dict[str, Any]]:
-    """Return one row per class, made up of the values whose curves favor it most."""
+    """Return one row per class, made up of the values whose curves favor it most.
+
+    For a regressor, these are the values whose curves lower its prediction most, and raise it most.
+    """
     if density is None:
         return []
     signs = [(0, -1.0), (0, 1.0)] if len(models) == 1 else [(k, 1.0) for k in range(len(models))]
     what = "curve" if models[0].surfaces else "feature"
+    titles = [f"every {what} favors “{label}”" for label in document["classes"]] or [
+        f"every {what} lowers the prediction",
+        f"every {what} raises the prediction",
+    ]
     rows = []
-    for label, (k, sign) in zip(document["classes"], signs, strict=True):
+    for title, (k, sign) in zip(titles, signs, strict=True):
         values = []
         for d, (feature, column) in enumerate(zip(features, density, strict=True)):
             present = column.values[column.counts > 0]
@@ -180,7 +185,7 @@ def _extreme_rows(
                 levels = document["features"][d]["levels"]
                 best = levels[int(best)] if best >= 0 else feature["typical"]
             values.append(best)
-        rows.append({"title": f"every {what} favors “{label}”", "values": values})
+        rows.append({"title": title, "values": values})
     return rows
 
 
@@ -197,7 +202,8 @@ def _collect_info(model: Any, about: Mapping[str, Any] | None) -> dict[str, Any]
         if old in info:
             info.setdefault(new, info.pop(old))
     if getattr(model, "edits_", ()):
-        info.pop("importances", None)  # measured before the edits
+        for measured in ("importances", "interval"):  # before the edits
+            info.pop(measured, None)
     return to_plain(info)
 
 
@@ -209,15 +215,6 @@ def _compare_with_training(fitted: Any, X: Any, y: Any) -> dict[str, Any]:
     if overlap.same_rows or (overlap.recorded and overlap.n_matched == overlap.n_compared):
         return {"rows": "training"}
     return {"leakage_warning": overlap.leakage_warning}
-
-
-def _metrics(model: Any, X: Any, y: Any, about: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the metrics on rows, without intervals if they are training rows."""
-    labels, plain = model.classes_.tolist(), about.get("positive")
-    positive = next((label for label in labels if to_plain(label) == plain), None)
-    unseen = about.get("rows") != "training" and not about.get("leakage_warning")
-    counts = about.get("class_counts") or None
-    return to_plain(evaluate_model(model, X, y, positive=positive, counts=counts, unseen=unseen))
 
 
 def _title(target: Any, estimator: str) -> str:
@@ -235,14 +232,17 @@ def _texts(
         "estimator": document["estimator"],
         "features": len(document["features"]),
         "interactions": [len(term) for term in list_interactions(document)],
+        "classes": labels,
+        "link": document.get("link"),
     }
     certificate = about.get("certificate")
+    describe = paragraphs if labels else number_paragraphs
     return {
-        "description": paragraphs(about, model | {"classes": labels}, quality),
+        "description": describe(about, model, quality),
         "metrics": metrics_table(about, quality),
         "certificate": certificate_sentence(certificate) if certificate else None,
         "bounds": [bound_sentence(bound) for bound in about.get("bounds") or []],
-        "tiles": tiles(about),
+        "tiles": tiles(about) | ({} if labels else {"metrics": metric_tiles(about, quality)}),
     }
 
 

@@ -295,7 +295,7 @@ function decodeFlags(text, axes, order) {
 }
 
 /** Show the value of a surface at the pointer, or at a point that the arrow keys move. */
-function addMapProbe({ chart, read, probe, frame, scales }, limit, readout) {
+function addMapProbe({ chart, read, probe, frame, scales }, limit, readout, format) {
   let point = scales.map(({ typical }) => typical);
 
   function show(values) {
@@ -304,7 +304,7 @@ function addMapProbe({ chart, read, probe, frame, scales }, limit, readout) {
     fill(probe, { visibility: "visible", d: `M${x} ${frame.top}V${frame.height - frame.bottom}` +
       `M${frame.left} ${y}H${frame.width - frame.right}` }, []);
     readout.textContent = `${values.map((value, j) =>
-      truncateMiddle(scales[j].format(value), 24)).join(", ")}: ${formatSigned(read(values))}`;
+      truncateMiddle(scales[j].format(value), 24)).join(", ")}: ${format(read(values))}`;
     fill(chart, { "aria-valuenow": read(values), "aria-valuetext": readout.textContent }, []);
   }
   function hide() {

@@ -9,7 +9,7 @@ function buildWhatIf(panel, summary, scorer, onChange) {
   const labels = summary.labels;
   const state = { cells: [], row: null, score: labels.length > 2 ? 0 : null, pinned: false };
   const limits = contributionLimits(summary.document);
-  const outcome = buildOutcome(labels, summary.document, (k) => {
+  const outcome = buildOutcome(summary, (k) => {
     state.score = k;
     state.pinned = true;
     schedule();
@@ -23,7 +23,7 @@ function buildWhatIf(panel, summary, scorer, onChange) {
   const lines = summary.order.filter((t) => t >= nFeatures).map((t) =>
     buildInteraction(summary, t, limits));
   const rowSelect = buildRowSelect(summary, (row) => startFrom(row));
-  const list = buildFieldList(fields, lines);
+  const list = buildFieldList(fields, lines, sumName(summary.document));
   panel.append(rowSelect.element, outcome.element, list.element);
   let isScheduled = false;
 
@@ -80,8 +80,12 @@ function contributionLimits(model) {
 }
 
 /** Return the title of a row in the list of rows. */
-function rowTitle(row, labels) {
+function rowTitle(row, { labels, formats }) {
   if (row.title) return row.title;
+  if (!labels.length) {
+    const known = row.actual === null ? "" : `, actual ${formats.actual(row.actual)}`;
+    return `row ${row.name}${known}, predicted ${formats.value(row.predicted)}`;
+  }
   const actual = row.actual === null ? "" : `, actual ${labels[row.actual]}`;
   const mark = row.actual !== null && row.actual !== row.predicted ? " (wrong)" : "";
   return `row ${row.name}${actual}, predicted ${labels[row.predicted]}${mark}`;
@@ -89,7 +93,7 @@ function rowTitle(row, labels) {
 
 function buildRowSelect(summary, onSelect) {
   const select = html("select", { id: "start-row" }, ...summary.what_if.map((row, k) =>
-    html("option", { value: k }, rowTitle(row, summary.labels))));
+    html("option", { value: k }, rowTitle(row, summary))));
   const reset = html("button", { type: "button" }, "Undo all changes");
   const selected = () => summary.what_if[Number(select.value)];
   select.addEventListener("change", () => onSelect(selected()));
@@ -104,7 +108,7 @@ function buildRowSelect(summary, onSelect) {
 }
 
 /** Return the list of fields, which can be sorted and searched, and that of interactions. */
-function buildFieldList(fields, lines) {
+function buildFieldList(fields, lines, sum) {
   const finder = buildFinder("find-field", "feature", MAX_FIELDS);
   const orders = {
     "most important first": () => 0,
@@ -118,7 +122,7 @@ function buildFieldList(fields, lines) {
   const intercept = html("span", { class: "number" });
   const interceptLine = html("div", { class: "field intercept" },
     html("span", { class: "name" }, "intercept (baseline)"),
-    html("span", { class: "hint" }, "the score without any feature"), intercept);
+    html("span", { class: "hint" }, `the ${sum} without any feature`), intercept);
   function sort() {
     const sorted = [...fields].sort(orders[select.value]);
     list.append(...sorted.map((field) => field.element));
@@ -187,11 +191,13 @@ function buildInteraction({ terms }, t, limits) {
   };
 }
 
-/** Return the part with predicted class, probabilities and scores. */
-function buildOutcome(labels, model, onChoose) {
+/** Return the part with predicted class, probabilities and scores, or with a predicted number. */
+function buildOutcome(summary, onChoose) {
+  const { labels, document: model } = summary;
   const announcer = html("p", { class: "announcer", role: "status" });
-  const view = labels.length === 2 ? binaryOutcome(labels, model.log_odds !== null)
-    : multiclassOutcome(labels, onChoose);
+  const binary = () => binaryOutcome(labels, model.log_odds !== null);
+  const view = model.link ? numberOutcome(summary)
+    : labels.length === 2 ? binary() : multiclassOutcome(labels, onChoose);
   const element = html("div", { class: "outcome" }, ...view.elements, announcer);
   let timer = null;
 

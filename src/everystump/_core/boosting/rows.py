@@ -139,7 +139,7 @@ class BoostedRows:
     def apply_votes(self, stump: Stump, search: StumpSearch) -> None:
         """Store the votes of a stump on all rows."""
         joint, votes = stump.votes_by_bin(search, self._packing)
-        self._parts.call("apply_votes", joint, votes, n_rows=self._n_rows_of_one_column)
+        self._parts.update("apply_votes", joint, votes, n_rows=self._n_rows_of_one_column)
 
     def derivatives(self, loop: DerivativeLoop, step: float) -> tuple[float, float]:
         """Return minus the first derivative of the summed loss after a step, and the second."""
@@ -151,7 +151,7 @@ class BoostedRows:
         """Take a step along the stored votes; ``total`` is the sum of the weights before it."""
         # Weights shrink as margins grow, so they are rescaled by their latest mean.
         self._log_scale -= float(np.log(total / self._parts.n_rows))
-        self._parts.call("advance", step, self._log_scale, self._scale)
+        self._parts.update("advance", step, self._log_scale, self._scale)
 
     def reset_weights(self) -> None:
         """Compute the weights from the margins alone."""

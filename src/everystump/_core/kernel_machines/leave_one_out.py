@@ -10,11 +10,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from everystump._core.dual_box import Box
 from everystump._core.kernel_machines.kernel_matrix import LazyKernelMatrix
 from everystump._core.kernel_machines.kernels import PrecomputedKernel
 from everystump._core.kernel_machines.problem import KernelProblem
 from everystump._core.kernel_machines.train import train
-from everystump._core.losses import Box, QuadraticLoss
+from everystump._core.losses import QuadraticLoss
 from everystump._core.solvers.box import solve_box
 from everystump._core.solvers.kernel_certificate import DenseKernelMatrix
 

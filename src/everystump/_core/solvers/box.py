@@ -17,8 +17,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg.lapack import dposv
 
+from everystump._core.dual_box import Box
 from everystump._core.jit import jit
-from everystump._core.losses import Box, QuadraticLoss
+from everystump._core.losses import QuadraticLoss
 from everystump._core.solvers.certificate import Certificate, relative_gap
 from everystump._core.solvers.kernel_certificate import (
     KernelProducts,

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Protocol
 
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
@@ -70,6 +71,17 @@ def conjugate_gradients(
         p *= rz / previous
         p += z
     return x, max_iter
+
+
+def reduced_product(terms: Terms, rows: Rows, h: np.ndarray, k: float) -> Operator:
+    """Return the product with ``I + V'WV - h h'/k``, for the curvature that the rows hold."""
+
+    def product(v: np.ndarray) -> np.ndarray:
+        out = terms.rmatvec(rows.product(terms.matvec(v)))
+        out += v
+        return daxpy(h, out, a=-float(h @ v) / k)
+
+    return product
 
 
 class TermNewtonSystem:
@@ -150,13 +162,8 @@ class TermNewtonSystem:
         k = float(joint[: self.problem.packing.starts[1]].sum())
         h = terms.rmatvec(diagonal) if self.problem.fit_intercept else np.zeros_like(residual)
 
-        def product(v: np.ndarray) -> np.ndarray:
-            out = terms.rmatvec(self.rows.product(terms.matvec(v)))
-            out += v
-            return daxpy(h, out, a=-float(h @ v) / k)
-
         dw, self.products = conjugate_gradients(
-            product,
+            reduced_product(terms, self.rows, h, k),
             self._preconditioner.factor(diagonal, joint, scale),
             residual - h * (imbalance / k),
             stop,
@@ -212,8 +219,15 @@ def solve_in_span(
     return multiplier + db * ones, db
 
 
+class HasDirection(Protocol):
+    """Rows with a direction of their scores."""
+
+    def directional_slopes(self, *lengths: float) -> np.ndarray:
+        """Return minus the derivatives of the summed loss along the direction at some lengths."""
+
+
 def line_search(
-    rows: Rows,
+    rows: HasDirection,
     weights: np.ndarray,
     dw: np.ndarray,
     constraints: SignConstraints = NO_CONSTRAINTS,
@@ -226,17 +240,18 @@ def line_search(
     """
     cross, square = dot(weights, dw), dot(dw, dw)
 
-    def derivative(t: float) -> float:
-        slope = rows.directional_slope(t) + constraints.directional_slope(weights, dw, t)
-        return cross + t * square - slope
+    def derivatives(*lengths: float) -> list[float]:
+        return [
+            cross + t * square - (slope + constraints.directional_slope(weights, dw, t))
+            for t, slope in zip(lengths, rows.directional_slopes(*lengths).tolist(), strict=True)
+        ]
 
-    start = derivative(0.0)
+    t = 1.0
+    start, slope = derivatives(0.0, t)
     if start >= 0.0:
         return 0.0
     low, low_slope, high, high_slope = 0.0, start, np.inf, np.inf
-    t = 1.0
     for attempt in range(_MAX_TRIALS):
-        slope = derivative(t)
         if abs(slope) <= 0.3 * abs(start):
             return t
         if slope < 0.0:
@@ -249,4 +264,5 @@ def line_search(
             t = (low + high) / 2
         else:
             t = low + (high - low) * low_slope / (low_slope - high_slope)
+        (slope,) = derivatives(t)
     return low

@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from threading import Lock
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -153,6 +153,18 @@ class Problem:
         if self.signs is None:
             return weights
         return np.where(self.signs * weights < 0.0, 0.0, weights)
+
+
+class Coefficients(Protocol):
+    """What determines a model: weights and intercept."""
+
+    @property
+    def weights(self) -> np.ndarray:
+        """The weights of all terms."""
+
+    @property
+    def intercept(self) -> float:
+        """The intercept."""
 
 
 @dataclass(frozen=True)

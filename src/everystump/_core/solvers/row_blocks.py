@@ -6,7 +6,7 @@ Methods that return something return sums over the rows of the block, which can 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -17,6 +17,7 @@ from everystump._core.blocks import Block, Blocks, max_block_rows
 from everystump._core.codes import Codes, concatenate_rows
 from everystump._core.losses import LossFamily
 from everystump._core.packing import Packing
+from everystump._core.threads import thread_buffer
 
 # If less than this fraction of the rows have curvature, their codes are copied.
 _MAX_COPIED_FRACTION = 0.75
@@ -67,6 +68,17 @@ class Curvature:
 
 
 @dataclass
+class Noise:
+    """Independent noise of the rows with variance ``W``, by joint bin, and its total."""
+
+    table: np.ndarray
+    total: float
+
+    def __add__(self, other: Noise) -> Noise:
+        return Noise(self.table + other.table, self.total + other.total)
+
+
+@dataclass
 class ActiveRows:
     """The codes and the curvature ``weight`` of the rows that have any."""
 
@@ -95,11 +107,12 @@ READ_ONLY = frozenset(
     {
         "active_rows",
         "complementarity",
-        "directional_slope",
+        "directional_slopes",
         "dual_size",
         "full_step_loss",
         "product",
         "scatter",
+        "scatter_noise",
         "total_distance",
         "worst_loss",
     }
@@ -130,6 +143,7 @@ class SolverBlock(Block):
         self.margin = np.zeros(len(target))
         self.step = np.zeros(len(target))
         self.a = np.zeros(len(target))
+        self.weight = np.empty(0)  # the curvature, see `curvature`
 
     def set_c(self, C: float) -> None:
         """Set C, and with it the cost of every row."""
@@ -144,7 +158,7 @@ class SolverBlock(Block):
 
     def smooth_at_duals(self, penalty: float) -> None:
         """Smooth the loss around the current dual variables."""
-        self._smooth(penalty, self.a)
+        self._smooth(penalty, self.a.copy())
 
     def smooth_at(self, penalty: float, dual_coef: np.ndarray) -> None:
         """Smooth the loss around other dual variables ``y a``, one per row of the table."""
@@ -160,7 +174,7 @@ class SolverBlock(Block):
     def scale_duals(self, scale: np.ndarray) -> None:
         """Multiply the dual variables by factors for positive and for negative ``y a``."""
         side, _ = self.true_loss.sides(self.positive, self.a)
-        self.a = np.where(side, scale[0], scale[1]) * self.a
+        self.a *= np.where(side, scale[0], scale[1])
 
     def _table(self) -> np.ndarray:
         return np.empty(self.codes.n_entries)
@@ -168,10 +182,11 @@ class SolverBlock(Block):
     def sums(self, refit: bool) -> RowSums:
         """Set the dual variables to the slopes at the margins if ``refit``; return the sums."""
         if refit and self.loss is self.true_loss:
-            self.a, dual, loss = self.loss.slope_dual_total(self.margin)
+            dual = thread_buffer(self.n_rows)
+            loss = self.loss.slope_dual_total(self.margin, self.a, dual)
         else:
             if refit:
-                self.a = self.loss.slope(self.margin)
+                self.loss.slope(self.margin, self.a)
             dual, loss = self.true_loss.dual(self.a), self.true_loss.total(self.margin)
         side, size = self.true_loss.sides(self.positive, self.a)
         totals = np.array(rowloops.sum_by_class(size, side))
@@ -190,16 +205,20 @@ class SolverBlock(Block):
 
         Active rows are those with curvature; `product` uses only them.
         """
-        self.weight = self.loss.curvature(self.margin)
-        active = np.flatnonzero(self.weight)
-        self._active_codes, self._active_offset = self.codes, self.offset
-        if len(active) < _MAX_COPIED_FRACTION * len(self.weight):
-            self.weight = self.weight[active]
-            self._active_codes = self.codes.take(active, self.offset)
-            self._active_offset = 0
+        is_full = len(self.weight) == self.n_rows
+        weight = self.weight if is_full else thread_buffer(self.n_rows)
+        self.loss.curvature(self.margin, weight)
+        n_active = int(np.count_nonzero(weight))
+        if n_active < _MAX_COPIED_FRACTION * self.n_rows:
+            active = np.flatnonzero(weight)
+            self.weight = weight[active]
+            self._active_codes, self._active_offset = self.codes.take(active, self.offset), 0
+        else:
+            self.weight = weight if is_full else weight.copy()
+            self._active_codes, self._active_offset = self.codes, self.offset
         table, n = self._table(), len(self.weight)
         rowloops.scatter(self._active_codes, self.weight, 0, n, table, self._active_offset)
-        return Curvature(table, len(active))
+        return Curvature(table, n_active)
 
     def active_rows(self) -> ActiveRows:
         """Return codes and curvature of the active rows."""
@@ -219,6 +238,21 @@ class SolverBlock(Block):
         rowloops.scatter(self.codes, r, 0, len(r), table, self.offset)
         return table
 
+    def scatter_noise(self, seed: int) -> Noise:
+        """Return the sums of ``W^(1/2)`` times random signs over the active rows."""
+        n, table = len(self.weight), self._table()
+        first = self.index.start if isinstance(self.index, slice) else self.index[0]
+        rng = np.random.default_rng([seed, first])
+        bits = np.unpackbits(np.frombuffer(rng.bytes(-(-n // 8)), dtype=np.uint8), count=n)
+        noise = np.sqrt(self.weight)
+        np.negative(noise, out=noise, where=bits.view(bool))
+        rowloops.scatter(self._active_codes, noise, 0, n, table, self._active_offset)
+        return Noise(table, float(noise.sum()))
+
+    def set_scores(self, scores: np.ndarray) -> None:
+        """Set the margins, given the score of each row of the table."""
+        self.margin[:] = self.sign * scores[self.index]
+
     def set_direction(self, table: np.ndarray, intercept: float) -> None:
         """Set the direction of the margins, given that of the joint table and of the intercept."""
         rowloops.gather(self.codes, table, self.step, self.offset)
@@ -232,15 +266,15 @@ class SolverBlock(Block):
 
     def take_step(self, t: float) -> None:
         """Move the margins by ``t`` times the direction."""
-        self.margin += t * self.step
+        self.margin += np.multiply(self.step, t, out=thread_buffer(self.n_rows))
 
-    def directional_slope(self, t: float) -> float:
-        """Return minus the derivative of the summed loss along the direction at length ``t``."""
-        return self.loss.directional_slope(self.margin, self.step, t)
+    def directional_slopes(self, lengths: Sequence[float]) -> np.ndarray:
+        """Return minus the derivatives of the summed loss along the direction at some lengths."""
+        return np.array([self.loss.directional_slope(self.margin, self.step, t) for t in lengths])
 
     def full_step_loss(self) -> StepLoss:
         """Return the loss and the smallest margin after a full step."""
-        margin = self.margin + self.step
+        margin = np.add(self.margin, self.step, out=thread_buffer(self.n_rows))
         return StepLoss(self.true_loss.total(margin), float(margin.min()))
 
     def worst_loss(self, radius: float) -> float:

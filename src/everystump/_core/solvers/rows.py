@@ -13,13 +13,11 @@ from typing import Protocol
 import numpy as np
 
 from everystump._core.blocks import Parts
-from everystump._core.losses import LossFamily
-from everystump._core.packing import Packing
 from everystump._core.solvers.row_blocks import (
     ActiveRows,
     Curvature,
+    Noise,
     RowSums,
-    SolverBlocks,
     StepLoss,
 )
 
@@ -54,20 +52,6 @@ class Rows:
         self.n_threads, self.total_weight = parts.n_threads, parts.total_weight
         self.passes = 0.0
         self.n_active = self.n_rows
-
-    @classmethod
-    def in_memory(
-        cls,
-        packing: Packing,
-        index: np.ndarray | None,
-        target: np.ndarray,
-        loss: LossFamily,
-        weight: np.ndarray,
-        C: float,
-        n_threads: int,
-    ) -> Rows:
-        """Return rows of a table in memory; see `SolverBlocks`."""
-        return cls(SolverBlocks(packing, index, target, loss, weight, C, n_threads), C)
 
     def subsample(self, k: int) -> Rows:
         """Return one out of every ``k`` rows as a separate problem, with C multiplied by ``k``."""
@@ -106,6 +90,12 @@ class Rows:
         joint = self.packing.expand(table)
         return self.packing.fold(self.parts.call("product", joint, n_rows=self.n_active))
 
+    def scatter_noise(self, seed: int) -> tuple[np.ndarray, float]:
+        """Return random noise of variance ``W``: its sums by bin, and its total."""
+        self.passes += self.n_active / self.n_rows
+        noise: Noise = self.parts.call("scatter_noise", seed, n_rows=self.n_active)
+        return self.packing.fold(noise.table), noise.total
+
     def active(self) -> ActiveRows:
         """Return the rows with curvature, for systems that are solved exactly."""
         return self.parts.call("active_rows")
@@ -113,16 +103,20 @@ class Rows:
     def set_margins(self, table: np.ndarray, intercept: float) -> None:
         """Compute the margins of tables and intercept, free of the rounding of many steps."""
         self.passes += 1
-        self.parts.call("set_margins", self.packing.expand(table), intercept)
+        self.parts.update("set_margins", self.packing.expand(table), intercept)
+
+    def set_scores(self, scores: np.ndarray) -> None:
+        """Set the margins, given the score of each row of the table."""
+        self.parts.call("set_scores", scores)
 
     def set_direction(self, table: np.ndarray, intercept: float) -> None:
         """Set the direction of the next step, given the direction of tables and intercept."""
         self.passes += 1
-        self.parts.call("set_direction", self.packing.expand(table), intercept)
+        self.parts.update("set_direction", self.packing.expand(table), intercept)
 
-    def directional_slope(self, t: float) -> float:
-        """Return minus the derivative of the summed loss along the direction at length ``t``."""
-        return self.parts.call("directional_slope", t)
+    def directional_slopes(self, *lengths: float) -> np.ndarray:
+        """Return minus the derivatives of the summed loss along the direction at some lengths."""
+        return self.parts.call("directional_slopes", lengths)
 
     def full_step_loss(self) -> StepLoss:
         """Return the loss and the smallest margin after a full step along the direction."""
@@ -130,7 +124,7 @@ class Rows:
 
     def take_step(self, t: float) -> None:
         """Move the margins by ``t`` times the direction."""
-        self.parts.call("take_step", t)
+        self.parts.update("take_step", t)
 
     def worst_loss(self, radius: float) -> float:
         """Return the summed loss of the worst margins within ``radius``."""
@@ -151,19 +145,19 @@ class Rows:
     def set_c(self, C: float) -> None:
         """Set C, and with it the cost of every row."""
         self.C = C
-        self.parts.call("set_c", C)
+        self.parts.update("set_c", C)
 
     def smooth_at_box_center(self, penalty: float, fraction: float) -> None:
         """Smooth the loss around ``fraction`` times the middle of each row's box."""
-        self.parts.call("smooth_at_box_center", penalty, fraction)
+        self.parts.update("smooth_at_box_center", penalty, fraction)
 
     def smooth_at_duals(self, penalty: float) -> None:
         """Smooth the loss around the current dual variables."""
-        self.parts.call("smooth_at_duals", penalty)
+        self.parts.update("smooth_at_duals", penalty)
 
     def smooth_at(self, penalty: float, dual_coef: np.ndarray) -> None:
         """Smooth the loss around other dual variables ``y a``, one per row of the table."""
-        self.parts.call("smooth_at", penalty, dual_coef)
+        self.parts.update("smooth_at", penalty, dual_coef)
 
     def scatter(self, coef: np.ndarray) -> np.ndarray:
         """Return the sums by bin of ``coef``, which has one entry per row of the table."""
@@ -172,11 +166,11 @@ class Rows:
 
     def set_duals(self, dual_coef: np.ndarray) -> None:
         """Set the dual variables, given as ``y a`` with one entry per row of the table."""
-        self.parts.call("set_duals", dual_coef)
+        self.parts.update("set_duals", dual_coef)
 
     def scale_duals(self, scale: np.ndarray) -> None:
         """Multiply the dual variables by factors for positive and for negative ``y a``."""
-        self.parts.call("scale_duals", scale)
+        self.parts.update("scale_duals", scale)
 
     def dual_coef(self) -> np.ndarray:
         """Return ``y a`` for all rows of the table, 0 for rows outside the problem."""

@@ -13,9 +13,10 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 import joblib
+from joblib.parallel import LokyBackend, get_active_backend
 from sklearn import config_context
 
-from everystump._core.threads import one_blas_thread
+from everystump._core.threads import one_blas_thread, yields_results
 from everystump._experiments.engine.experiment import Experiment, Record, Task
 from everystump._experiments.engine.journal import Journal, exclusive_lock, output_errors
 from everystump._experiments.engine.pages import LIBRARIES, ExperimentResult
@@ -149,19 +150,23 @@ def _run_in_parallel(
     if tasks:
         # With at most as many processes as tasks, each runs a task and so watches its parent.
         n_jobs, run = min(jobs, len(tasks)), joblib.delayed(_run_task)
-        parallel = joblib.Parallel(n_jobs=n_jobs, batch_size=1, return_as="generator_unordered")
-        yield from parallel(run(experiment.run_task, task, seed, os.getpid()) for task in tasks)
+        return_as = "generator_unordered" if yields_results() else "list"
+        parallel = joblib.Parallel(n_jobs=n_jobs, batch_size=1, return_as=return_as)
+        # The workers of a cluster are not processes of this one.
+        parent = os.getpid() if isinstance(get_active_backend()[0], LokyBackend) else None
+        yield from parallel(run(experiment.run_task, task, seed, parent) for task in tasks)
 
 
 def _run_task(
-    run_task: Callable[..., dict[str, Any]], task: Task, seed: int, parent: int
+    run_task: Callable[..., dict[str, Any]], task: Task, seed: int, parent: int | None
 ) -> tuple[str, dict[str, Any]]:
     """Run a task in one thread, so that its results do not depend on the process.
 
     Data and parameters are known to be valid, and validation takes much of the time of a small
     fit, so scikit-learn's checks are disabled.
     """
-    _prepare_worker(parent)
+    if parent is not None:
+        _prepare_worker(parent)
     start = time.perf_counter()
     with one_blas_thread, config_context(assume_finite=True, skip_parameter_validation=True):
         result = run_task(task.seed(seed), **task.arguments)

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from everystump._files import find_data_files
+from everystump._memory import available_memory
 from everystump._text import InvalidInputError
 from everystump._workflow.options import Dialect
 from everystump._workflow.reading.csv_text import parse_csv
@@ -32,6 +33,11 @@ from everystump.chunks import default_chunk_size
 
 BLOCK = 1 << 24
 """Bytes of a CSV that are parsed at a time."""
+MEMORY_FRACTION = 1 / 8
+"""Files larger than this fraction of the available memory are read in chunks.
+
+In memory, the text, the table and a fit take several times the size of the file.
+"""
 # The size in memory of a compressed CSV, relative to the file.
 _COMPRESSION = 5
 _OPENERS: dict[bytes, Callable[..., Any]] = {
@@ -113,6 +119,17 @@ class FileStream:
 def is_single(path: Path) -> bool:
     """Whether a path is not a folder or a pattern of files, but names a file, existing or not."""
     return path.is_file() or not (path.is_dir() or has_magic(str(path)))
+
+
+def find_large(path: Path) -> FileStream | None:
+    """Return the files of a path if there are several, or one too large for the memory."""
+    if not is_single(path):
+        return FileStream.find(path)
+    try:
+        stream = FileStream.find(path)
+        return stream if stream.n_bytes() > MEMORY_FRACTION * available_memory() else None
+    except InvalidInputError:
+        return None  # the other reader reports what is wrong, or supports it
 
 
 @contextmanager

@@ -21,7 +21,7 @@ from everystump._workflow.reading.number_text import (
     is_integer,
     read_numbers,
 )
-from everystump._workflow.schema.columns import TEXT, TIMES, column_kind
+from everystump._workflow.schema.columns import NUMBERS, TEXT, TIMES, column_kind
 from everystump._workflow.schema.parsers import (
     CellReader,
     ColumnParser,
@@ -77,6 +77,43 @@ def infer_parsers(
             parsers[name] = parser
             taken.update(parser.names(name))
     return parsers
+
+
+def infer_number_parser(column: Any, decimals: Sequence[str]) -> NumberParser | None:
+    """Return the parser of numbers for a column that holds numbers, as for a feature, else None."""
+    if column_kind(column) == NUMBERS:
+        return None if hasattr(column, "cat") or column.dtype.kind == "b" else NumberParser()
+    if decimals[0] == "." and _are_plain_numbers(column):
+        return NumberParser()
+    parser = _infer_parser(column, decimals, ())
+    return parser if isinstance(parser, NumberParser) else None
+
+
+def force_number_parser(column: Any, decimals: Sequence[str]) -> NumberParser | None:
+    """Return the parser of numbers for a column, with all other cells missing.
+
+    None if it has no numbers.
+    """
+    if column_kind(column) == NUMBERS:
+        return NumberParser()
+    if column_kind(column) != TEXT:
+        return None
+    candidate, words = _best_candidate(unique_cells(column), _number_candidates(decimals))
+    if candidate is None or len(words) == column.nunique():
+        return None
+    return _number_parser(column, candidate.option, words)
+
+
+def _are_plain_numbers(column: Any) -> bool:
+    """Whether all cells of a text column are decimal numbers, by a quick test."""
+    import pandas as pd
+
+    if column_kind(column) != TEXT or column.notna().sum() == 0 or hasattr(column, "cat"):
+        return False
+    cells = unique_cells(column)
+    is_code_or_large = any(map(is_code, cells)) or exceed_float_precision(cells)
+    present = column.dropna()
+    return not is_code_or_large and bool(pd.to_numeric(present, errors="coerce").notna().all())
 
 
 def describe_parsers(frame: Any, parsers: Mapping[str, ColumnParser]) -> list[str]:
@@ -156,10 +193,10 @@ def _forced_number_parser(column: Any, decimals: Sequence[str]) -> NumberParser 
     """Return the parser of a column that the user declares to be numeric."""
     if column_kind(column) != TEXT:
         return None
-    candidate, words = _best_candidate(unique_cells(column), _number_candidates(decimals))
-    if candidate is None or len(words) == column.nunique():
+    parser = force_number_parser(column, decimals)
+    if parser is None:
         raise InvalidInputError(f"--numeric {column.name}: the column has no numbers; omit it.")
-    return _number_parser(column, candidate.option, words)
+    return parser
 
 
 def _infer_parser(

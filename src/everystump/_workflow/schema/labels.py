@@ -1,4 +1,4 @@
-"""Class labels from the target column of a file, and the positive class."""
+"""Class labels from the cells of a column, and the positive class."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ import numpy as np
 
 from everystump._explanations.access import suggest_name
 from everystump._text import InvalidInputError, pluralize
-from everystump._workflow.reading.number_text import as_number, is_integer, read_number
+from everystump._workflow.reading.number_text import as_number, read_number
 
-# More classes than these need some rows each, and must not be the values of a quantity.
-_FEW_CLASSES, _MAX_CLASSES, _ROWS_PER_CLASS = 20, 1000, 5
+# More classes than these need some rows each.
+FEW_CLASSES, _MAX_CLASSES, _ROWS_PER_CLASS = 20, 1000, 5
 _YES = {"1", "true", "yes", "y", "t", "positive", "pos", "+", ">50k", "bad", "sick", "good"}
 _NO_BESIDE_1 = {"0", "-1"}
 _INTEGER = re.compile(r"(0|-?[1-9]\d{0,14})(\.0*)?")
@@ -68,43 +68,24 @@ def find_label(text: str, labels: Sequence[Any]) -> Any:
     return next(found, None)
 
 
-def target_labels(column: Any, target: str, some_missing: bool) -> np.ndarray:
-    """Return the labels of the target column, or raise if they are not classes."""
-    remedy = "if NA, None or similar are labels, list the actual missing values with --missing"
-    if len(column) == 0:
-        raise InvalidInputError(f"{target!r} is missing in every row; {remedy}.")
-    y = as_labels(column)
-    classes = np.unique(y).tolist()
-    if len(classes) == 1 and some_missing:
-        raise InvalidInputError(f"{target!r} is {classes[0]!r} or missing in every row; {remedy}.")
-    check_classes(target, classes, len(y))
-    return y
-
-
 def check_classes(target: str, classes: list[Any], n_rows: int) -> None:
-    """Raise if there are too few or many distinct values for classes, or if they are a quantity."""
+    """Raise if there are too few or too many distinct values for classes."""
     if len(classes) == 1:
         raise InvalidInputError(
             f"{target!r} is {classes[0]!r} in every row; name a --target with two or more classes."
         )
-    if len(classes) <= _FEW_CLASSES:
+    n_classes = len(classes)
+    is_many = n_classes > _MAX_CLASSES or n_rows < _ROWS_PER_CLASS * n_classes
+    if n_classes <= FEW_CLASSES or not is_many:
         return
     texts = [str(label) for label in classes]
     are_numbers = any(all(read_number(text, decimal) for text in texts) for decimal in ".,")
-    has_fractions = are_numbers and not all(map(is_integer, texts))
-    too_many = len(classes) > _MAX_CLASSES or n_rows < _ROWS_PER_CLASS * len(classes)
-    values = f"{target!r} has {len(classes):,} distinct values in {pluralize(n_rows, 'row')}"
-    if has_fractions or (too_many and are_numbers):
-        raise InvalidInputError(
-            f"{values} and seems numeric, but only classification is supported; group "
-            f"the values into a few classes, or name another --target."
-        )
-    if too_many:
-        raise InvalidInputError(
-            f"{values}, too many for classes: at most {_MAX_CLASSES:,} are supported, with at "
-            f"least {_ROWS_PER_CLASS} rows each on average; group the values into fewer classes, "
-            f"or name another --target."
-        )
+    remedy = "predict numbers with --task regression" if are_numbers else "name another --target"
+    raise InvalidInputError(
+        f"{target!r} has {n_classes:,} distinct values in {pluralize(n_rows, 'row')}, too many for "
+        f"classes: at most {_MAX_CLASSES:,} are supported, with at least {_ROWS_PER_CLASS} rows "
+        f"each on average; group the values into fewer classes, or {remedy}."
+    )
 
 
 def positive_label(

@@ -1,4 +1,4 @@
-"""Training data from a table: features, labels and a description of what was inferred."""
+"""Training data from a table: features, targets and a description of what was inferred."""
 
 from __future__ import annotations
 
@@ -21,42 +21,40 @@ from everystump._workflow.schema.inference import (
     infer_parsers,
     seems_numeric,
 )
-from everystump._workflow.schema.labels import positive_label, target_labels
 from everystump._workflow.schema.parsers import ColumnParser, apply_parsers, parsers_to_dict
-
-_MAX_CLASSES_SHOWN = 20
+from everystump._workflow.schema.target_readers import infer_reader
+from everystump._workflow.targets.target import Target
 
 
 @dataclass(frozen=True, eq=False)
 class TrainingData:
-    """Features and labels of a table.
+    """Features and targets of a table.
 
     Attributes
     ----------
     X : pandas.DataFrame
         Features.
-    y : ndarray
-        Labels.
-    target : str
-        Name of the label column.
-    positive : object
-        Label of the positive class, if there are two classes.
+    target : Target
+        The classes or the numbers to predict.
     messages : list of str
         The inferred schema, in sentences.
     dropped : dict
         Dropped columns, and why.
     parsing : dict
         How the columns of the file are parsed, as plain data: ``decimal`` and ``columns``, see
-        `everystump._workflow.schema.parsers`.
+        `everystump._workflow.schema.parsers`, and ``target`` if it has numbers.
     """
 
     X: Any
-    y: np.ndarray
-    target: str
-    positive: Any
+    target: Target
     messages: list[str]
     dropped: dict[str, str]
     parsing: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def y(self) -> np.ndarray:
+        """The labels, or the numbers to predict."""
+        return self.target.y
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,24 +78,25 @@ def prepare_training_data(
 ) -> TrainingData:
     """Infer the schema of a table; its messages start with ``notes`` on how it was read."""
     check_columns(frame.columns, [target])
-    messages = list(notes)
-    is_labeled = frame[target].notna().to_numpy()
-    n_dropped = int((~is_labeled).sum())
-    if n_dropped:
-        messages.append(describe_unlabeled(n_dropped, target))
-    y = target_labels(frame.loc[is_labeled, target], target, n_dropped > 0)
-    classes, counts = np.unique(y, return_counts=True)
-    positive = positive_label(classes, counts, target, options.positive)
-    features = infer_features(frame, target, options)
-    messages += [*features.messages, describe_classes(classes.tolist(), positive)]
-    dropped, parsing = features.dropped, features.parsing
-    return TrainingData(features.X, y, target, positive, messages, dropped, parsing)
+    reader = infer_reader(frame[target], options, likely_decimals(frame))
+    is_labeled = reader.add(frame[target])
+    read = reader.finish()
+    features = infer_features(frame, target, is_labeled, options)
+    messages = [*notes, *reader.describe_dropped(), *features.messages, *reader.describe(read)]
+    parsing = features.parsing | reader.parsing
+    return TrainingData(features.X, read, messages, features.dropped, parsing)
 
 
-def infer_features(frame: Any, target: str, options: ColumnOptions) -> InferredFeatures:
+def likely_decimals(frame: Any) -> Sequence[str]:
+    """Return the possible decimal separators of a table, the most likely one first."""
+    return frame.attrs.get(DECIMALS, (".", ","))
+
+
+def infer_features(
+    frame: Any, target: str, is_labeled: np.ndarray, options: ColumnOptions
+) -> InferredFeatures:
     """Infer the features of the labeled rows of a table."""
-    is_labeled = frame[target].notna().to_numpy()
-    decimals, booleans = frame.attrs.get(DECIMALS, (".", ",")), boolean_columns(frame)
+    decimals, booleans = likely_decimals(frame), boolean_columns(frame)
     frame = frame.copy(deep=False)
     frame.attrs = {}  # otherwise every column would carry a copy
     row_numbers = row_number_columns(frame)
@@ -112,11 +111,6 @@ def infer_features(frame: Any, target: str, options: ColumnOptions) -> InferredF
     parsers = {k: v for k, v in parsers.items() if not dropped.keys() >= set(v.names(k))}
     messages = _describe(X, dropped, describe_parsers(raw, parsers), booleans)
     return InferredFeatures(X, messages, dropped, parsers, decimals[0])
-
-
-def describe_unlabeled(n_rows: int, target: str) -> str:
-    """Return a sentence about rows without a label."""
-    return f"Dropped {pluralize(n_rows, 'row')} with a missing {target!r}."
 
 
 def check_columns(existing: Collection[str], names: Sequence[str]) -> None:
@@ -207,9 +201,3 @@ def _describe(
 
 def _is_padded(column: Any) -> bool:
     return not hasattr(column, "cat") and has_leading_zeros(column)
-
-
-def describe_classes(classes: Sequence[Any], positive: Any) -> str:
-    """Return a sentence about the classes."""
-    which = f" (positive class: {positive})" if len(classes) == 2 else ""
-    return f"Classes: {truncate_list(classes, _MAX_CLASSES_SHOWN)}{which}."

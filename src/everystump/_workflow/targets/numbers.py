@@ -1,0 +1,192 @@
+"""Targets that are numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, NamedTuple, Self
+
+import numpy as np
+from sklearn.model_selection import KFold
+
+from everystump._evaluation import (
+    PredictionInterval,
+    constant_baseline,
+    evaluate_numbers,
+    evaluate_regressor,
+)
+from everystump._selection.folds import Fold, split_numbers
+from everystump._text import InvalidInputError, format_percents, format_quantities, pluralize
+from everystump._workflow.errors import input_errors
+from everystump._workflow.evaluation import interval_bound, interval_of, why_no_interval
+from everystump._workflow.options import REGRESSION
+from everystump._workflow.targets.target import Target, too_few_rows
+
+_MEDIAN = 0.5
+
+
+class NumberPredictions(NamedTuple):
+    """Actual and predicted numbers of rows."""
+
+    actual: np.ndarray
+    predicted: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class NumberTarget(Target):
+    """The numbers to predict of some rows.
+
+    Attributes
+    ----------
+    numbers : ndarray of shape (n_rows,)
+        Finite numbers.
+    unit : str
+        Currency or percent sign of the numbers, if the file has it.
+    """
+
+    numbers: np.ndarray
+    unit: str = ""
+    task: ClassVar[str] = REGRESSION
+
+    def __len__(self) -> int:
+        """Return the number of rows."""
+        return len(self.numbers)
+
+    @property
+    def y(self) -> np.ndarray:
+        """The numbers of the rows."""
+        return self.numbers
+
+    @property
+    def chunk_values(self) -> np.ndarray:
+        """The numbers of the rows."""
+        return self.numbers
+
+    def name_outputs(self, model: Any) -> None:
+        """Do nothing: numbers have no names."""
+
+    def take(self, rows: np.ndarray) -> Self:
+        """Return the numbers of some of the rows."""
+        return replace(self, numbers=self.numbers[rows])
+
+    def split(self, fraction: float, seed: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return the indices of training rows and of held-out rows, drawn at random."""
+        self._check_rows()
+        if len(self) < 2:
+            raise too_few_rows(ValueError("1 row is too few to hold out a row"))
+        fold = split_numbers(len(self), fraction, seed)
+        return fold.train, fold.test
+
+    def folds(self, n_folds: int, seed: int) -> list[Fold]:
+        """Return shuffled folds, at most as many as there are rows."""
+        self._check_rows()
+        if len(self) < 2:
+            raise InvalidInputError("--cv needs two or more rows; pass more rows.")
+        splitter = KFold(min(n_folds, len(self)), shuffle=True, random_state=seed)
+        return [Fold(*parts) for parts in splitter.split(self.numbers)]
+
+    def _check_rows(self) -> None:
+        if len(self) and np.all(self.numbers == self.numbers[0]):
+            raise InvalidInputError(
+                f"{self.name!r} is {self.numbers[0]:g} in every row; name a --target that varies."
+            )
+
+    def notes(self, cv: int | None, *, selects: bool) -> list[str]:
+        """Return a note if there are fewer rows than folds."""
+        if cv is None or cv <= len(self):
+            return []
+        return [f"Evaluated by {len(self)} folds instead of {cv}: one per row."]
+
+    def check_selection(self, option: str) -> None:
+        """Raise if there are fewer than two rows."""
+        if len(self) < 2:
+            raise InvalidInputError(
+                f"A single training row is too few to choose {option.replace('-', ' ')} by "
+                f"cross-validation; pass --{option}, or more rows."
+            )
+
+    def check_subsamples(self, subsample: float, preset: str, cv: int | None) -> None:
+        """Do nothing: every subsample has numbers."""
+
+    def fit(self, model: Any, X: Any) -> Any:
+        """Fit a regressor."""
+        return model.fit(X, self.numbers)
+
+    def describe_training(self, model: Any) -> dict[str, Any]:
+        """Return the unit, and the baseline: the mean, or a quantile for a model of it."""
+        unit = {"unit": self.unit} if self.unit else {}
+        return {"baseline": constant_baseline(self.numbers, predicted_quantile(model))} | unit
+
+    def predictions(self, model: Any, X: Any) -> NumberPredictions:
+        """Return the predictions of a regressor."""
+        return NumberPredictions(self.numbers, np.asarray(model.predict(X), dtype=np.float64))
+
+    def held_out_results(self, model: Any, X: Any, training: Self) -> dict[str, Any]:
+        """Return metrics, intervals and their bound, for rows that were held out."""
+        rows = self.predictions(model, X)
+        interval = None
+        if predicted_quantile(model) in (None, _MEDIAN):
+            interval = PredictionInterval.from_residuals(rows.actual - rows.predicted)
+        found: dict[str, Any] = {"bounds": [], "interval": None}
+        if interval is not None:
+            bound = interval_bound(model, interval, X, self.numbers, calibrated=True)
+            found = {"bounds": [bound], "interval": interval.as_dict()}
+        how = f"{pluralize(len(self), 'held-out row')}, 95% interval"
+        return found | self._metrics(model, [rows], training, how)
+
+    def fold_results(self, model: Any, parts: Sequence[Any], training: Self) -> dict[str, Any]:
+        """Return metrics of the predictions of each fold."""
+        how = f"{len(parts)} folds, approximate 95% interval"
+        return self._metrics(model, parts, training, how)
+
+    def _metrics(
+        self, model: Any, parts: Sequence[NumberPredictions], training: Self, how: str
+    ) -> dict[str, Any]:
+        actual, predicted = (np.concatenate(column) for column in zip(*parts, strict=True))
+        quantile = predicted_quantile(model)
+        baseline = constant_baseline(training.numbers, quantile)
+        figures = evaluate_numbers(
+            actual, predicted, baseline, n_folds=len(parts), quantile=quantile
+        )
+        return {"evaluated": how, "figures": figures}
+
+    def metrics(self, model: Any, X: Any, *, unseen: bool) -> dict[str, Any]:
+        """Return metrics of a stored model; see `everystump._evaluation.evaluate_numbers`."""
+        with input_errors():
+            return evaluate_regressor(
+                model,
+                X,
+                self.numbers,
+                baseline=getattr(model, "about_", {}).get("baseline"),
+                quantile=predicted_quantile(model),
+                unseen=unseen,
+            )
+
+    def summary(
+        self, model: Any, X: Any, metrics: Mapping[str, Any], rows: str
+    ) -> tuple[dict[str, Any], str]:
+        """Return the fraction of rows outside their prediction interval."""
+        interval = interval_of(model)
+        if interval is None:
+            return {"outside": None}, (
+                f"No bound: the model has no prediction intervals ({why_no_interval(model)}), and "
+                f"the other bounds are for classifiers."
+            )
+        is_outside = interval.is_outside(self.numbers, self.predictions(model, X).predicted)
+        outside, width = float(is_outside.mean()), format_quantities(interval.half_width)[0]
+        return {"outside": outside}, (
+            f"Of {rows}, {format_percents(outside)[0]} are outside their "
+            f"{interval.level:.0%} prediction interval, the prediction ± {width}."
+        )
+
+    def bounds(self, model: Any, X: Any, *, unseen: bool, held_out: bool) -> list[dict[str, Any]]:
+        """Return a bound on the fraction of new rows outside the model's prediction intervals."""
+        interval = interval_of(model)
+        if interval is None or not unseen:
+            return []
+        return [interval_bound(model, interval, X, self.numbers, calibrated=held_out)]
+
+
+def predicted_quantile(model: Any) -> float | None:
+    """Return the quantile that a regressor predicts, None if it is the mean."""
+    return getattr(model, "_predicted_quantile", None)
