@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from scipy.spatial.distance import cdist
 from sklearn.ensemble import (
     AdaBoostClassifier,
@@ -67,6 +68,47 @@ def ebm_regression(n_jobs: int = N_JOBS) -> Any:
     from interpret.glassbox import ExplainableBoostingRegressor
 
     return ExplainableBoostingRegressor(n_jobs=n_jobs)
+
+
+class PyGam:
+    """pyGAM's linear model of splines, with its default search for the strength of smoothing.
+
+    Text is encoded by level; a missing number is replaced by the median, with an indicator.
+    """
+
+    def fit(self, X: pd.DataFrame, y: np.ndarray) -> PyGam:
+        """Fit the model to a frame."""
+        from pygam import LinearGAM, f, l, s
+
+        self._medians = X.median(numeric_only=True)
+        texts = [name for name in X.columns if name not in self._medians]
+        self._levels = {name: pd.Index(X[name].dropna().unique()) for name in texts}
+        self._missing = [name for name in self._medians.index if X[name].isna().any()]
+        columns = self._encode(X)
+        terms = None
+        for d, (name, column) in enumerate(columns.items()):
+            n_values = column.nunique()
+            if n_values > 1:
+                kind = f(d) if name in self._levels else s(d) if n_values > 20 else None
+                kind = kind or (l(d) if n_values == 2 else s(d, n_splines=max(5, n_values)))
+                terms = kind if terms is None else terms + kind
+        self._model = LinearGAM(terms).gridsearch(columns.to_numpy(), y, progress=False)
+        return self
+
+    def predict(self, X: pd.DataFrame) -> np.ndarray:
+        """Predict the target of each row."""
+        return self._model.predict(self._encode(X).to_numpy())
+
+    def _encode(self, X: pd.DataFrame) -> pd.DataFrame:
+        columns = {}
+        for name in X.columns:
+            if name in self._levels:
+                code = self._levels[name].get_indexer(X[name])
+                columns[name] = np.maximum(code, 0).astype(np.float64)
+            else:
+                columns[name] = X[name].fillna(self._medians[name])
+        columns |= {f"{name} is missing": X[name].isna().astype(float) for name in self._missing}
+        return pd.DataFrame(columns)
 
 
 def boosted_stump_regression() -> Any:

@@ -8,42 +8,35 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Callable
-from dataclasses import astuple, dataclass, fields
+from dataclasses import astuple, fields
 from pathlib import Path
-from typing import TypeAlias
-
-
-@dataclass(frozen=True)
-class Result:
-    """Results of one method on the test rows of one split, and the processor time of its fit."""
-
-    auc: float
-    error: float
-    log_loss: float
-    fit_seconds: float
-
+from typing import Generic, TypeAlias, TypeVar
 
 # Table, split and method.
 Key: TypeAlias = tuple[str, int, str]
-_HEADER = ("table", "split", "method", *(field.name for field in fields(Result)))
+R = TypeVar("R")
 
 
-class StudyCache:
-    """Known results by table, split and method; without a file they last as long as the run."""
+class StudyCache(Generic[R]):
+    """Known results by table, split and method; without a file they last as long as the run.
 
-    def __init__(self, file: Path | None) -> None:
-        self.file = file
-        self.results: dict[Key, Result] = {}
+    ``result`` is the dataclass of results, whose fields are numbers.
+    """
+
+    def __init__(self, file: Path | None, result: type[R]) -> None:
+        self.file, self._make = file, result
+        self._header = ("table", "split", "method", *(field.name for field in fields(result)))
+        self.results: dict[Key, R] = {}
         if file is not None and file.exists():
             self._read(file)
         elif file is not None:
             file.parent.mkdir(parents=True, exist_ok=True)
-            self._append(_HEADER)
+            self._append(self._header)
 
     def __contains__(self, key: Key) -> bool:
         return key in self.results
 
-    def get(self, key: Key, compute: Callable[[], Result]) -> Result:
+    def get(self, key: Key, compute: Callable[[], R]) -> R:
         """Return a known result, or compute it and add it to the file."""
         if key not in self.results:
             self.results[key] = compute()
@@ -52,11 +45,11 @@ class StudyCache:
 
     def _read(self, file: Path) -> None:
         with file.open(newline="") as lines:
-            rows = [row for row in csv.reader(lines) if len(row) == len(_HEADER)]
-        if not rows or tuple(rows[0]) != _HEADER:
+            rows = [row for row in csv.reader(lines) if len(row) == len(self._header)]
+        if not rows or tuple(rows[0]) != self._header:
             raise ValueError(f"{file} is not a file of results: pass another name to create one.")
         for table, split, method, *values in rows[1:]:
-            self.results[table, int(split), method] = Result(*map(float, values))
+            self.results[table, int(split), method] = self._make(*map(float, values))
 
     def _append(self, row: tuple) -> None:
         if self.file is not None:

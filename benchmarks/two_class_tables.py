@@ -38,7 +38,7 @@ _NOT_TWO_CLASSES = ("usps_train", "usps_test")
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """A two-class table.
+    """A table of two classes, or of a regression.
 
     Attributes
     ----------
@@ -47,7 +47,7 @@ class Table:
     X : DataFrame
         The features: numbers, and text with None or NaN where a value is missing.
     y : ndarray
-        The classes, 0 and 1.
+        The classes, 0 and 1, or the numbers to predict.
     """
 
     name: str
@@ -225,7 +225,7 @@ def sources() -> list[Source]:
 def load_tables(settings: Settings, skipped: list[str]) -> list[Table]:
     """Return the tables with two classes, smallest first; add the others to ``skipped``."""
     found = sorted(_available(skipped), key=lambda table: table.X.size)
-    return [_subsample(table) for table in found] if settings.quick else found
+    return [subsample(table) for table in found] if settings.quick else found
 
 
 def text_columns(X: pd.DataFrame) -> list[str]:
@@ -257,8 +257,12 @@ def _from_frame(
 
 
 def _make_table(name: str, X: pd.DataFrame, y: Any) -> Table:
-    columns = {column: _plain(X[column]) for column in X.columns}
-    return Table(name, pd.DataFrame(columns), np.asarray(y, dtype=np.int64))
+    return Table(name, plain_frame(X), np.asarray(y, dtype=np.int64))
+
+
+def plain_frame(X: pd.DataFrame) -> pd.DataFrame:
+    """Return columns as numbers, or as text if they are not numeric."""
+    return pd.DataFrame({column: _plain(X[column]) for column in X.columns})
 
 
 def _plain(column: pd.Series) -> pd.Series:
@@ -268,6 +272,7 @@ def _plain(column: pd.Series) -> pd.Series:
     return column.astype("str").where(column.notna()).astype(object)
 
 
-def _subsample(table: Table) -> Table:
+def subsample(table: Table) -> Table:
+    """Return few rows of a table, for a quick run."""
     few = np.random.default_rng(0).permutation(len(table.y))[:_QUICK_ROWS]
     return Table(table.name, table.X.iloc[few].reset_index(drop=True), table.y[few])
