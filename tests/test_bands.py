@@ -175,7 +175,7 @@ def test_several_classes():
     rng = np.random.default_rng(0)
     X, f = additive(300, rng)
     y = np.digitize(f + 0.3 * rng.normal(size=300), [-0.5, 0.5])
-    model = StumpLogisticRegression().fit(X, y).compute_bands(X, y)
+    model = StumpLogisticRegression(multi_class="ovr").fit(X, y).compute_bands(X, y)
     assert len(model.standard_errors_) == 3
     frame = model.curve("x0", bands=True)
     assert frame["class"].unique().tolist() == [0, 1, 2]
@@ -185,6 +185,26 @@ def test_several_classes():
         one = binary.compute_bands(X, y == k, n_samples=100).standard_errors_
         for shape, own in zip(one, model.standard_errors_[k], strict=True):
             np.testing.assert_allclose(own.values, shape.values, rtol=0.05)
+
+
+def test_multinomial_models_are_refitted():
+    rng = np.random.default_rng(0)
+    X, f = additive(120, rng)
+    y = np.digitize(f + 0.3 * rng.normal(size=120), [-0.5, 0.5])
+    model = StumpLogisticRegression().fit(X, y)
+    with pytest.raises(ValueError, match='all classes in one; use method="bootstrap"'):
+        model.compute_bands(X, y)
+    model.compute_bands(X, y, method="bootstrap", n_samples=10)
+    assert len(model.standard_errors_) == 3
+
+
+def test_changed_parameters_do_not_change_the_bands():
+    rng = np.random.default_rng(0)
+    X, f = additive(120, rng)
+    model = StumpRegressor(C=1.0).fit(X, f)
+    before = model.compute_bands(X, f).standard_errors_
+    after = model.set_params(C=1000.0).compute_bands(X, f).standard_errors_
+    np.testing.assert_allclose(after[0].values, before[0].values)
 
 
 def test_no_intercept_and_monotonic_curves():

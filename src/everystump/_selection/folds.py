@@ -53,7 +53,9 @@ def make_number_folds(cv: Any, table: NumberTable, random_state: Any) -> list[Fo
             f"cv={cv!r}: there is only 1 sample of positive weight, and none can be held out; add "
             f"samples, or use an estimator with a fixed C."
         )
-    splitter = KFold(min(n_splits, table.n_rows), shuffle=True, random_state=random_state)
+    # Most scores of a single row are undefined.
+    n_folds = min(n_splits, max(2, table.n_rows // 2))
+    splitter = KFold(n_folds, shuffle=True, random_state=random_state)
     return [Fold(*parts) for parts in splitter.split(table.y)]
 
 

@@ -10,6 +10,7 @@ distribution if there are no ties.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from numbers import Real
 from typing import Any, Self
 
@@ -42,7 +43,8 @@ def conformal_quantile(scores: np.ndarray, level: float) -> float:
 def check_levels(confidence_level: Any) -> list[float]:
     """Return the confidence levels as a list."""
     is_number = isinstance(confidence_level, Real)
-    levels = [confidence_level] if is_number else list(confidence_level)
+    is_iterable = isinstance(confidence_level, Iterable)
+    levels = [confidence_level] if is_number or not is_iterable else list(confidence_level)
     if not levels or not all(_is_level(level) for level in levels):
         raise ValueError(
             f"confidence_level={confidence_level!r} must be a number between 0 and 1, or a list of "

@@ -134,6 +134,11 @@ class BandsMixin:
             raise ValueError(
                 "C=inf: a hard margin has no standard errors; fit the model with a finite C."
             )
+        if method == "laplace" and getattr(self, "multi_class_", "ovr") == "multinomial":
+            raise ValueError(
+                f'method="laplace" is for separate problems, and {name} fitted all classes in one; '
+                f'use method="bootstrap", or multi_class="ovr".'
+            )
         if method == "laplace" and not self._loss_family().has_curvature:
             raise ValueError(
                 f'method="laplace" needs a loss with curvature, and that of {name} is piecewise '

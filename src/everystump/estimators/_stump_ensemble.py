@@ -46,7 +46,7 @@ SCREENING_TOL, _SCREENING_COST = 0.01, 1.0
 class BaseStumpEnsemble(BandsMixin, TabularEstimator):
     """An infinite ensemble of stumps; subclasses define the loss and the parameters.
 
-    Their other base class is `StumpClassifier` or `StumpRegression`.
+    Their other base class is `StumpClassifier` or that of `StumpRegressor`.
     """
 
     _optimum_over: ClassVar[str] = "ensemble of stumps"
@@ -334,6 +334,7 @@ class BaseStumpEnsemble(BandsMixin, TabularEstimator):
         self, design: Design, solutions: list[Solution], models: list[ShapeModel]
     ) -> None:
         """Store what does not have an entry per sample, given the shape models of solutions."""
+        self._C_of_fit = solutions[0].C
         self.shapes_ = unwrap_binary(models)
         self.certificate_ = unwrap_binary([solution.certificate for solution in solutions])
         self.intercept_ = np.array([model.intercept for model in models])
@@ -363,7 +364,8 @@ class FixedCEnsemble(BaseStumpEnsemble):
     interaction_strength: float = 0.1
 
     def _fitted_cost(self) -> float:
-        return self.C
+        # The parameter may have changed since the fit; a loaded model has no other record of it.
+        return getattr(self, "_C_of_fit", self.C)
 
     def _max_bins(self, n_samples: int) -> int:
         # A hard margin is a property of the samples themselves, not of their bins.

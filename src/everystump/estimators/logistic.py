@@ -113,8 +113,7 @@ class StumpLogisticRegression(FixedCClassifier, _LogisticEnsemble):
     multi_class : {"multinomial", "ovr"}, default="multinomial"
         How more than two classes are fitted: as one problem, whose probabilities are the softmax of
         the scores, or as one problem per class against the rest, whose probabilities are
-        normalized.  On 16 tables, the log loss of multinomial models was 7% lower on average, and
-        their probabilities were better calibrated.  Monotonic constraints need "ovr".
+        normalized.  Monotonic constraints need "ovr".
     class_weight, tol, max_iter, n_jobs, verbose
         As in `StumpSVC`.
 
