@@ -104,7 +104,8 @@ def test_fenchel_inequality(name):
 def test_dual_is_reached_at_the_slope(name):
     """Fenchel's equality: ``dual(slope(m)) = loss(m) + slope(m) m``, also for zero counts."""
     loss, margin, oracle = combinations(name, np.linspace(-6, 6, 61))
-    a, dual, total = loss.slope_dual_total(margin)
+    a, dual = np.full((2, len(margin)), np.nan)
+    total = loss.slope_dual_total(margin, a, dual)
     np.testing.assert_array_equal(a, loss.slope(margin))
     assert total == loss.total(margin)
     expected = loss.per_row(margin) + a * margin
@@ -112,6 +113,15 @@ def test_dual_is_reached_at_the_slope(name):
     assert np.all(np.abs(dual - expected) <= rounding)
     low, high = oracle.limits(loss.target, loss.cost)
     assert np.all((a >= low * (1 + 1e-15)) & (a <= high * (1 + 1e-15)))
+
+
+@EVERY_SMOOTH
+def test_buffers_are_written(name):
+    loss, margin, _ = combinations(name)
+    for method in (loss.slope, loss.curvature):
+        out = np.full_like(margin, np.nan)
+        assert method(margin, out) is out
+        np.testing.assert_array_equal(out, method(margin))
 
 
 @EVERY_KINKED
