@@ -51,6 +51,10 @@ class TargetScale:
     def _shift(self) -> float:
         return float(np.log(self.scale)) if self.log_link else self.center
 
+    def unscaled(self) -> TargetScale:
+        """Return the scale of targets that have been scaled."""
+        return TargetScale(log_link=self.log_link)
+
     @property
     def factor(self) -> float:
         """The factor of the scores of the solver in those of the model."""

@@ -35,6 +35,7 @@ class Metric(NamedTuple):
     name: str
     function: Callable[..., float]  # of targets, predictions and sample_weight
     sign: int = -1  # 1 if larger values are better
+    degree: int = 1  # values grow with this power of the unit of the targets
 
 
 def accuracy(scores: np.ndarray, label: np.ndarray, weight: np.ndarray | None) -> float:
@@ -96,11 +97,13 @@ def make_number_score(estimator: Any, scoring: Any, table: NumberTable, test: np
     """
     if not isinstance(scoring, Metric):
         return _scikit_learn_score(estimator, scoring, table, table.y[test], test)
-    y, weight = table.y[test], _test_weight(table, test)
+    target, weight = table.target[test], _test_weight(table, test)
 
     def score(candidate: Candidate) -> float:
-        predictions = table.scale.predictions(candidate.scores(test))
-        return scoring.sign * float(scoring.function(y, predictions, sample_weight=weight))
+        # In the units of y, squares of very small or large targets would leave the range of floats.
+        predictions = table.scale.unscaled().predictions(candidate.scores(test))
+        value = float(scoring.function(target, predictions, sample_weight=weight))
+        return scoring.sign * table.scale.scale**scoring.degree * value
 
     return score
 

@@ -28,7 +28,7 @@ from everystump._core.regression_losses import (
 from everystump._core.targets import TargetScale, log_scale, mean_scale, quantile_scale
 from everystump._selection.scorers import Metric
 
-_R2 = Metric("r2", r2_score, sign=1)
+_R2 = Metric("r2", r2_score, sign=1, degree=0)
 _ABSOLUTE = Metric("neg_mean_absolute_error", mean_absolute_error)
 
 
@@ -143,7 +143,7 @@ class _Poisson(_LogLink):
 
 
 class _Gamma(_LogLink):
-    metric = Metric("neg_mean_gamma_deviance", mean_gamma_deviance)
+    metric = Metric("neg_mean_gamma_deviance", mean_gamma_deviance, degree=0)
 
     def family(self) -> LossFamily:
         return Gamma

@@ -35,7 +35,7 @@ class _LogisticEnsemble(LogOddsClassifier, StumpClassifier):
 
     _output_attributes: ClassVar[tuple[str, ...]] = ("classes_", "multi_class_")
 
-    multi_class: str = "multinomial"
+    multi_class: str = "ovr"
 
     def _loss_family(self) -> LossFamily:
         return Logistic
@@ -110,7 +110,7 @@ class StumpLogisticRegression(FixedCClassifier, _LogisticEnsemble):
         As in `StumpSVC`.
     interactions, interaction_strength, interaction_bins, max_interaction_order
         As in `StumpSVC`.
-    multi_class : {"multinomial", "ovr"}, default="multinomial"
+    multi_class : {"ovr", "multinomial"}, default="ovr"
         How more than two classes are fitted: as one problem, whose probabilities are the softmax of
         the scores, or as one problem per class against the rest, whose probabilities are
         normalized.  Monotonic constraints need "ovr".
@@ -159,7 +159,7 @@ class StumpLogisticRegressionCV(CPathClassifier, _LogisticEnsemble):
         As in `StumpSVC`.
     interaction_bins, max_interaction_order
         As in `StumpSVC`.
-    multi_class : {"multinomial", "ovr"}, default="multinomial"
+    multi_class : {"ovr", "multinomial"}, default="ovr"
         As in `StumpLogisticRegression`.
     class_weight, tol, max_iter, n_jobs, verbose
         As in `StumpSVC`.

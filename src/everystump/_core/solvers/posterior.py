@@ -35,7 +35,7 @@ from everystump._core.solvers.problem import Problem
 from everystump._core.solvers.rows import Rows
 
 # Stop when the squared error in the norm of H is about this fraction of that of the sample.
-_ACCURACY = StoppingRule(floor=0.0, target=np.inf, relative=1e-4)
+_ACCURACY = StoppingRule(floor=0.0, target=np.inf, relative=1e-8)
 _MAX_PRODUCTS = 500
 
 
