@@ -111,9 +111,9 @@ class StumpLogisticRegression(FixedCClassifier, _LogisticEnsemble):
     interactions, interaction_strength, interaction_bins, max_interaction_order
         As in `StumpSVC`.
     multi_class : {"ovr", "multinomial"}, default="ovr"
-        How more than two classes are fitted: as one problem, whose probabilities are the softmax of
-        the scores, or as one problem per class against the rest, whose probabilities are
-        normalized.  Monotonic constraints need "ovr".
+        How more than two classes are fitted: as one problem per class against the rest, whose
+        probabilities are normalized, or as one multinomial problem, whose probabilities are the
+        softmax of the scores and which does not support monotonic constraints.
     class_weight, tol, max_iter, n_jobs, verbose
         As in `StumpSVC`.
 
