@@ -72,6 +72,8 @@ REGRESSORS = {
     ),
     "StumpRegressor, quantile": everystump.StumpRegressor(loss="quantile", quantile=0.9),
     "StumpRegressor, interactions": everystump.StumpRegressor(interactions=3, interaction_bins=8),
+    "DecisionStumpRegressor": everystump.DecisionStumpRegressor(),
+    "StumpBoostingRegressor": everystump.StumpBoostingRegressor(n_estimators=5),
     "StumpRegressorCV": everystump.StumpRegressorCV(
         Cs=[0.1, 1.0], cv=2, loss="gamma", interactions=0
     ),

@@ -184,14 +184,15 @@ def test_several_classes():
         binary = StumpLogisticRegression().fit(X, y == k)
         one = binary.compute_bands(X, y == k, n_samples=100).standard_errors_
         for shape, own in zip(one, model.standard_errors_[k], strict=True):
-            np.testing.assert_allclose(own.values, shape.values, rtol=0.05)
+            # Both have a sampling error of some 3%.
+            np.testing.assert_allclose(own.values, shape.values, rtol=0.1)
 
 
 def test_multinomial_models_are_refitted():
     rng = np.random.default_rng(0)
     X, f = additive(120, rng)
     y = np.digitize(f + 0.3 * rng.normal(size=120), [-0.5, 0.5])
-    model = StumpLogisticRegression().fit(X, y)
+    model = StumpLogisticRegression(multi_class="multinomial").fit(X, y)
     with pytest.raises(ValueError, match='all classes in one; use method="bootstrap"'):
         model.compute_bands(X, y)
     model.compute_bands(X, y, method="bootstrap", n_samples=10)

@@ -261,6 +261,10 @@ def on_target_arrays(estimator):
 REGRESSOR = partial(es.StumpRegressor, **BY_NAME)
 REGRESSOR_MAKERS = {
     "StumpRegressor": lambda: on_targets(REGRESSOR()),
+    "DecisionStumpRegressor": lambda: on_targets(es.DecisionStumpRegressor(**BY_NAME)),
+    "StumpBoostingRegressor": lambda: on_targets(
+        es.StumpBoostingRegressor(n_estimators=9, **BY_NAME)
+    ),
     "StumpRegressor, nothing missing in training": lambda: on_targets(REGRESSOR(), missing=False),
     "StumpRegressor, quantile": lambda: on_targets(REGRESSOR(loss="quantile", quantile=0.8)),
     "StumpRegressor, poisson": lambda: on_targets(REGRESSOR(loss="poisson")),

@@ -112,5 +112,10 @@ def test_regressors_with_other_links_are_rejected():
     with pytest.raises(ValueError, match=message):
         merge(models)
     assert merge(models[::2]).link_ == "identity"
+    high = StumpRegressor(loss="quantile", quantile=0.9).fit(X, y)
+    with pytest.raises(
+        ValueError, match=r"models\[1\] has quantile=0.9, and models\[0\] quantile="
+    ):
+        merge([models[2], high])
     with pytest.raises(ValueError, match=r"models\[1\] is a StumpSVC, and models\[0\] a StumpReg"):
         merge([models[0], StumpSVC().fit(X, y > 20)])

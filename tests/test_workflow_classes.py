@@ -99,13 +99,6 @@ def test_the_class_of_the_certificate_is_named(tmp_path):
     assert f"), for class “{label}”, which has the largest gap\n" in done.stdout
 
 
-def test_one_certificate_for_all_classes_names_none(tmp_path):
-    *fit, _ = table_of([*"xyz" * 20], tmp_path)
-    done = run(*fit)
-    assert done.exit_code == 0 and "largest gap" not in done.stdout
-    assert "class" not in load(tmp_path / "m.stump").about_["certificate"]
-
-
 def test_votes_need_rows_of_every_class(tmp_path):
     fit = table_of([*"xy" * 3], tmp_path)
     why = input_error(*fit, "--model", "vote", "--cv", 2)

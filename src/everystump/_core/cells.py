@@ -20,8 +20,9 @@ from everystump._core.binning import bin_starts
 from everystump._core.columns import Column
 from everystump._core.measures import Measure
 
-# Directions in which the stumps vary less than this, relative to the largest, are constant.
-_MIN_EIGENVALUE = 1e-12
+# Directions whose votes at the cells of rows are smaller than this, relative to the largest, are
+# constant; what they add to a kernel is below its rounding.
+_MIN_VOTE = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,8 +148,10 @@ def _principal_directions(column: Column, masses: np.ndarray) -> tuple[np.ndarra
     beyond = beyond.reshape(column.n_bins - 1, column.n_bins)
     stumps = (np.sqrt(2.0 * masses)[:, None] * (beyond - (beyond @ fractions)[:, None])).T
     variances, directions = np.linalg.eigh((stumps.T * fractions) @ stumps)
-    varies = variances > _MIN_EIGENVALUE * variances.max(initial=0.0)
-    order = np.flatnonzero(varies)[::-1]
+    votes = stumps @ directions
+    # Not their variances: a cell of tiny weight has votes, too.
+    sizes = np.abs(votes[fractions > 0.0]).max(axis=0, initial=0.0)
+    order = np.flatnonzero(sizes > _MIN_VOTE * sizes.max(initial=0.0))[::-1]
     if len(order) == 0:  # a constant feature: one direction, whose values are 0
         return np.zeros((column.n_bins, 1)), np.zeros(1)
-    return stumps @ directions[:, order], variances[order]
+    return votes[:, order], np.maximum(variances[order], 0.0)

@@ -98,13 +98,12 @@ def _check_same_kind(models: list[Any]) -> None:
                 f"pass models of one class."
             )
         _check_same_output(model, first, k)
-        for name in ("loss", "quantile"):
-            values = [other.get_params(deep=False).get(name) for other in (first, model)]
-            if values[0] != values[1]:
-                raise ValueError(
-                    f"models[{k}] has {name}={values[1]!r}, and models[0] {name}={values[0]!r}; "
-                    f"all models need the same."
-                )
+        quantiles = [other.get_params(deep=False).get("quantile") for other in (first, model)]
+        if quantiles[0] != quantiles[1]:
+            raise ValueError(
+                f"models[{k}] has quantile={quantiles[1]!r}, and models[0] "
+                f"quantile={quantiles[0]!r}; all models need the same."
+            )
         names, others = ([f.name for f in m.feature_info_] for m in (first, model))
         if names != others:
             raise ValueError(
