@@ -114,13 +114,13 @@ def test_a_random_feature():
 @pytest.mark.parametrize("seed", seeds(10))
 @LOSSES
 def test_gradient_boosting_of_scikit_learn(seed, loss):
-    """Predictions are the same in each round, to rounding, where the best stump is unique.
+    """Predictions are the same in each round, to rounding; medians of weights have no ties.
 
-    With the absolute loss, stumps are fitted to signs, and equal ones are common: in the data of
-    some seeds each package chooses another one.
+    A residual of 0, as that of the median itself, has the sign 0 here and 1 in scikit-learn; in the
+    data of three seeds that changes the first stump of the absolute loss.
     """
     if loss == "absolute" and seed in (4, 5, 7):
-        pytest.skip("several stumps are equally good")
+        pytest.skip("the sign of a residual of 0 decides about the first stump")
     X, y, weight = numbers(seed)
     model = StumpBoostingRegressor(loss, n_estimators=50, learning_rate=0.3)
     model.fit(X, y, sample_weight=weight)
