@@ -14,7 +14,8 @@ from typing import Any, Self
 import numpy as np
 
 LEVEL = 0.9
-_ROUNDING = 1e-9
+# Ranks that exceed an integer by less are that integer.
+ROUNDING = 1e-9
 
 
 @dataclass(frozen=True)
@@ -46,7 +47,7 @@ class PredictionInterval:
         >>> PredictionInterval.from_residuals(np.ones(8)) is None
         True
         """
-        rank = _rank(len(residuals), level)
+        rank = conformal_rank(len(residuals), level)
         if rank > len(residuals):
             return None
         width = np.partition(np.abs(residuals), rank - 1)[rank - 1]
@@ -59,7 +60,7 @@ class PredictionInterval:
     @property
     def n_beyond(self) -> int:
         """The number of held-out rows that it may leave outside: n - k."""
-        return self.n_rows - _rank(self.n_rows, self.level)
+        return self.n_rows - conformal_rank(self.n_rows, self.level)
 
     def limits(self, predicted: np.ndarray, *, positive: bool) -> tuple[np.ndarray, np.ndarray]:
         """Return the lower and upper limits; those of a ``positive`` target are not below 0."""
@@ -71,5 +72,12 @@ class PredictionInterval:
         return np.abs(actual - predicted) > self.half_width
 
 
-def _rank(n_rows: int, level: float) -> int:
-    return ceil((n_rows + 1) * level - _ROUNDING)
+def conformal_rank(n: int, level: float) -> int:
+    """Return the rank of the score that bounds new ones with probability ``level``.
+
+    Examples
+    --------
+    >>> conformal_rank(99, 0.9), conformal_rank(8, 0.9)
+    (90, 9)
+    """
+    return ceil((n + 1) * level - ROUNDING)

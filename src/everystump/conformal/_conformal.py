@@ -19,19 +19,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
-# Ranks that exceed an integer by less are that integer.
-_ROUNDING = 1e-9
-
-
-def conformal_rank(n: int, level: float) -> int:
-    """Return the rank of the score that bounds new ones with probability ``level``.
-
-    Examples
-    --------
-    >>> conformal_rank(99, 0.9), conformal_rank(8, 0.9)
-    (90, 9)
-    """
-    return int(np.ceil((n + 1) * level - _ROUNDING))
+from everystump._evaluation.conformal import ROUNDING, conformal_rank
 
 
 def conformal_quantile(scores: np.ndarray, level: float) -> float:
@@ -143,7 +131,7 @@ class ConformalPredictor(BaseEstimator):
         """Check that there are enough calibration samples for a rank at level ``1 - tail``."""
         n = self.conformity_scores.shape[-1]
         if conformal_rank(n, 1 - tail) > n:
-            needed = int(np.ceil(1 / tail - 1 - _ROUNDING))
+            needed = int(np.ceil(1 / tail - 1 - ROUNDING))
             raise ValueError(
                 f"confidence_level={level:g} needs at least {needed} calibration samples, and "
                 f"there are {n}; pass more to conformalize{remedy}."
