@@ -7,6 +7,8 @@ import matplotlib as mpl
 import numpy as np
 import pandas as pd
 import pytest
+from matplotlib.collections import QuadMesh
+from matplotlib.contour import QuadContourSet
 from scipy.stats import norm
 
 from everystump import (
@@ -19,7 +21,8 @@ from everystump import (
     load,
     save,
 )
-from everystump.explain import CurvesDisplay
+from everystump._workflow.targets.classes import fit_with_class_order
+from everystump.explain import CurvesDisplay, SurfacesDisplay
 
 mpl.use("Agg")
 
@@ -130,7 +133,7 @@ def test_bands_are_the_same_in_every_run():
     rng = np.random.default_rng(0)
     X, f = additive(200, rng)
     y = f > 0
-    model = StumpLogisticRegression().fit(X, y)
+    model = StumpLogisticRegression(fit_intercept=False).fit(X, y)  # has to be simulated
     first = model.compute_bands(X, y).standard_errors_
     again = model.compute_bands(X, y).standard_errors_
     other = model.compute_bands(X, y, random_state=1).standard_errors_
@@ -188,15 +191,38 @@ def test_several_classes():
             np.testing.assert_allclose(own.values, shape.values, rtol=0.05)
 
 
-def test_multinomial_models_are_refitted():
+def test_multinomial_models():
+    """Both methods, threads, and class weights, which are not repetitions."""
     rng = np.random.default_rng(0)
-    X, f = additive(120, rng)
-    y = np.digitize(f + 0.3 * rng.normal(size=120), [-0.5, 0.5])
-    model = StumpLogisticRegression(multi_class="multinomial").fit(X, y)
-    with pytest.raises(ValueError, match='all classes in one; use method="bootstrap"'):
-        model.compute_bands(X, y)
+    X, f = additive(300, rng)
+    y = np.digitize(f + 0.3 * rng.normal(size=300), [-0.5, 0.5])
+    model = StumpLogisticRegression(n_jobs=1).fit(X, y).compute_bands(X, y)
+    errors = model.standard_errors_
+    frame = model.curve("x0", bands=True)
+    assert frame["class"].unique().tolist() == [0, 1, 2]
+    assert (frame["high"] > frame["low"]).all()
+    threads = StumpLogisticRegression(n_jobs=2).fit(X, y).compute_bands(X, y).standard_errors_
+    tenfold = StumpLogisticRegression(C=0.1, class_weight=dict.fromkeys(range(3), 10)).fit(X, y)
+    tenfold.compute_bands(X, y)
+    for own, other, weighted in zip(errors, threads, tenfold.standard_errors_, strict=True):
+        for a, b, c in zip(own, other, weighted, strict=True):
+            np.testing.assert_allclose(b.values, a.values, rtol=1e-6)
+            np.testing.assert_allclose(c.values, a.values, rtol=1e-3)
     model.compute_bands(X, y, method="bootstrap", n_samples=10)
     assert len(model.standard_errors_) == 3
+
+
+def test_weights_of_multinomial_models_are_repetitions():
+    rng = np.random.default_rng(0)
+    X, f = additive(150, rng)
+    y = np.digitize(f, [-0.5, 0.5])
+    weight = rng.integers(0, 4, size=150)
+    weighted = StumpLogisticRegression().fit(X, y, weight).compute_bands(X, y, weight)
+    X, y = np.repeat(X, weight, axis=0), np.repeat(y, weight)
+    repeated = StumpLogisticRegression().fit(X, y).compute_bands(X, y)
+    for own, other in zip(weighted.standard_errors_, repeated.standard_errors_, strict=True):
+        for a, b in zip(own, other, strict=True):
+            assert np.mean(a.values / b.values) == pytest.approx(1.0, abs=0.03)
 
 
 def test_changed_parameters_do_not_change_the_bands():
@@ -269,6 +295,70 @@ def test_display_draws_bands(pairs):
     assert display.axes_[job].containers  # error bars
     assert CurvesDisplay.from_estimator(model, bands=False).half_widths is None
     assert CurvesDisplay.from_estimator(StumpSVC().fit(X, y)).half_widths is None
+
+
+def dotted(display):
+    """Return the hatched regions of the first heat map that are dotted."""
+    found = [c for c in display.axes_[0].collections if isinstance(c, QuadContourSet)]
+    return [c for c in found if ".." in c.hatches]
+
+
+def test_heat_maps_are_dotted_where_the_band_contains_zero(pairs):
+    model, X, y = pairs
+    display = SurfacesDisplay.from_estimator(model)
+    assert display.level == 0.95
+    label = display.figure_.axes[-1].get_xlabel().replace("\n", " ")
+    assert "dotted: 0 is within the 95% band" in label
+    (surface,), (errors,) = model.shapes_.surfaces, model.standard_errors_.surfaces
+    regions = dotted(display)
+    mesh = next(c for c in display.axes_[0].collections if isinstance(c, QuadMesh))
+    corners = mesh.get_coordinates()
+    x, v = (
+        (corners[0, :-1, 0] + corners[0, 1:, 0]) / 2,
+        (corners[:-1, 0, 1] + corners[1:, 0, 1]) / 2,
+    )
+    n_dotted = n_plain = 0
+    for a in x[5::10]:
+        for b in v[5::10]:
+            is_dotted = any(p.contains_point((a, b)) for r in regions for p in r.get_paths())
+            value, half = (float(own(np.array([[a, b]]))[0]) for own in (surface, errors))
+            if abs(abs(value) - norm.ppf(0.975) * half) > 0.02 * half:
+                expected = abs(value) < norm.ppf(0.975) * half
+                assert is_dotted <= expected  # regions without samples are hatched instead
+                n_dotted, n_plain = n_dotted + is_dotted, n_plain + (not is_dotted)
+    assert n_dotted > 5 and n_plain > 5
+    narrow = SurfacesDisplay.from_estimator(model, bands=0.01)
+    assert narrow.level == 0.01
+    plain = SurfacesDisplay.from_estimator(model, bands=False)
+    assert plain.level is None and not dotted(plain)
+    assert "dotted" not in plain.figure_.axes[-1].get_xlabel()
+    without = StumpLogisticRegression(interactions=[("a", "b")], interaction_bins=6).fit(X, y)
+    assert SurfacesDisplay.from_estimator(without).level is None
+    with pytest.raises(ValueError, match=r"call compute_bands\(X, y\) first"):
+        SurfacesDisplay.from_estimator(without, bands=True)
+
+
+def test_slices_of_triples_have_their_bands():
+    X, y = mixed_table(200)
+    model = StumpLogisticRegression(interactions=[("a", "b", "job")], interaction_bins=4)
+    model.fit(X, y).compute_bands(X, y, n_samples=10)
+    display = SurfacesDisplay.from_estimator(model, terms=["a × b × job"])
+    index = [s.features for s in model.shapes_.surfaces].index((0, 1, 2))
+    errors = model.standard_errors_.surfaces[index].values
+    for panel in display.panels:
+        assert panel.half_widths.shape == panel.surface.values.shape
+        ratios = np.abs(errors * norm.ppf(0.975) - panel.half_widths[:, :, None]).max(axis=(0, 1))
+        assert ratios.min() < 1e-12
+
+
+def test_the_order_of_classes_does_not_matter():
+    """The command puts the positive class second, and fits models to indices of classes."""
+    X, y = mixed_table(200)
+    model = fit_with_class_order(StumpLogisticRegression(), X, y, np.array(["yes", "no"]))
+    expected = StumpLogisticRegression().fit(X, y).compute_bands(X, y)
+    errors = model.compute_bands(X, y).standard_errors_
+    for one, other in zip(errors, expected.standard_errors_, strict=True):
+        np.testing.assert_allclose(one.values, other.values, rtol=1e-6)
 
 
 def test_model_files_keep_standard_errors(pairs, tmp_path):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from everystump._core import binloops
-from everystump._core.binning import Lookup
+from everystump._core.lookup import Lookup
 
 TYPES = [np.uint8, np.uint16, np.uint32]
 
@@ -49,6 +49,15 @@ def test_encode_by_bisection(dtype, n_cuts):
     expected = np.searchsorted(cuts, x, side="right")
     expected[3] = n_cuts + 1
     np.testing.assert_array_equal(out, expected)
+
+
+@pytest.mark.parametrize("dtype", TYPES)
+def test_cells_are_mapped(dtype):
+    rng = np.random.default_rng(5)
+    cells = rng.integers(0, 9, size=300).astype(np.uint16)
+    table, out = rng.integers(0, 200, size=9).astype(dtype), np.empty(300, dtype=dtype)
+    binloops.map_cells(cells, table, out)
+    np.testing.assert_array_equal(out, table[cells])
 
 
 def test_cells_are_counted_and_found():

@@ -13,8 +13,8 @@ from oracles import search
 
 import everystump
 from everystump._core import binloops
-from everystump._core.binning import Lookup
 from everystump._core.columns import make_columns, midpoints
+from everystump._core.lookup import Lookup
 
 FINITE = st.floats(allow_nan=False, allow_infinity=False)
 TINY = 5e-324

@@ -9,6 +9,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.linear_model import QuantileRegressor as LinearQuantileRegressor
 from sklearn.metrics import mean_pinball_loss
+from sklearn.pipeline import make_pipeline
 
 from everystump import StumpLogisticRegression, StumpRegressor, StumpSVC
 from everystump.conformal import (
@@ -244,6 +245,22 @@ def test_errors():
     logistic = StumpLogisticRegression().fit(X, y > 0)
     with pytest.raises(ValueError, match="conformity_score='raps' must be"):
         SplitConformalClassifier(logistic, conformity_score="raps").conformalize(X, y > 0)
+
+
+@pytest.mark.parametrize("wrap", [lambda model: model, make_pipeline])
+def test_models_of_the_other_kind(wrap):
+    X, y = noisy(100)
+    regressor, classifier = wrap(StumpRegressor()), wrap(StumpLogisticRegression())
+    regressor.fit(X, y)
+    classifier.fit(X, y > 0)
+    with pytest.raises(ValueError, match=r"is a classifier.*use SplitConformalClassifier"):
+        SplitConformalRegressor(classifier).conformalize(X, y > 0)
+    with pytest.raises(ValueError, match=r"is a classifier.*use SplitConformalClassifier"):
+        SplitConformalRegressor(classifier, prefit=False).fit(X, y > 0)
+    with pytest.raises(ValueError, match=r"is a regressor.*use SplitConformalRegressor"):
+        SplitConformalClassifier(regressor).conformalize(X, y)
+    with pytest.raises(ValueError, match=r"is a regressor.*use SplitConformalRegressor"):
+        SplitConformalClassifier(regressor, prefit=False).fit(X, y)
 
 
 class TestAgainstMapie:

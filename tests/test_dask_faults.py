@@ -111,6 +111,42 @@ def test_a_lost_worker_is_replaced(cluster, at_call, model, fraction):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("method", ["finish_product", "directional_slopes"])
+def test_a_multinomial_fit_continues(cluster, monkeypatch, method):
+    """A worker is lost in the middle of a product, whose first half is repeated, and after it.
+
+    Of all products, only the first half of the last one is logged.
+    """
+    _, client = cluster
+    client.wait_for_workers(2, timeout=60)
+    label = np.digitize(X[:, 0] + X[:, 1] * X[:, 2], [-0.5, 0.5])
+    data = da.from_array(X, chunks=(300, 4)), da.from_array(label, chunks=300)
+    model = DaskStumpLogisticRegression(max_bins=32)
+    expected = model.fit(*data).decision_function(X)
+    counter, original = [0], RowCluster._run
+
+    def run(self, call):
+        counter[0] += call.method == "call" and call.args[1] == method
+        if counter[0] == 3:
+            counter[0] += 1
+            kill_one(client)
+        results = original(self, call)
+        started = [
+            logged
+            for logged in self._log
+            if logged.method == "call" and logged.args[1] == "start_product"
+        ]
+        assert len(started) <= 1
+        return results
+
+    monkeypatch.setattr(RowCluster, "_run", run)
+    model.fit(*data)
+    assert counter[0] > 3 and model.n_rebuilt_parts_ >= 1
+    assert model.decision_function(X) == pytest.approx(expected, abs=1e-9)
+    assert model.multi_class_ == "multinomial" and model.certificate_.converged
+
+
+@pytest.mark.slow
 def test_a_worker_that_is_killed_while_it_reads_is_replaced(cluster):
     _, client = cluster
     client.wait_for_workers(2, timeout=60)

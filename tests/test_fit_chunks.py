@@ -9,6 +9,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from sklearn.base import clone
 
 from everystump import (
     StumpLogisticRegression,
@@ -94,7 +95,13 @@ def test_several_classes(n_classes):
     X, y, weight = table(n_classes=n_classes)
     labels = np.array(["a", "b", "c", "d", "e"])[y]
     chunks = split(X, labels, weight)
-    assert_same(StumpSVC().fit_chunks(chunks), StumpSVC().fit(X, labels, weight), X)
+    for model in (
+        StumpSVC(),
+        StumpLogisticRegression(interactions=2),
+        StumpLogisticRegression(multi_class="ovr"),
+    ):
+        found, expected = clone(model).fit_chunks(chunks), clone(model).fit(X, labels, weight)
+        assert_same(found, expected, X)
 
 
 def test_chunks_of_one_class_and_of_one_category():
@@ -182,7 +189,7 @@ def test_many_distinct_values():
 def test_labels_of_different_kinds():
     X, y, _ = table()
     chunks = [(X[:200], y[:200]), (X[200:], np.array(["no", "yes"])[y[200:]])]
-    with pytest.raises(ValueError, match="labels are text in one chunk and numbers in another"):
+    with pytest.raises(ValueError, match="labels are numbers in chunk 0 and text in chunk 1"):
         StumpSVC().fit_chunks(chunks)
 
 
@@ -190,17 +197,18 @@ def test_columns_that_differ():
     X, y, _ = table()
     first = (X[:200], y[:200])
     for other, match in [
-        (X.rename(columns={"x1": "z"}), r"columns differ between chunks \('x1' not in all"),
-        (X.assign(new=1), r"\('new' not in all of them\)"),
-        (X[["x1", "x0", "x2", "kind"]], "in another order"),
-        (X.assign(x0="text"), "column 'x0' has numbers in one chunk and categories in another"),
+        (X.rename(columns={"x1": "z"}), r"between chunk 0 and chunk 2 \(chunk 2 has no 'x1'\)"),
+        (X.assign(new=1), r"\(chunk 0 has no 'new'\)"),
+        (X[["x1", "x0", "x2", "kind"]], "chunk 2 has them in another order than chunk 0"),
+        (X.assign(x0="text"), "column 'x0' has numbers in chunk 0 and categories in chunk 2"),
     ]:
         with pytest.raises(ValueError, match=match):
-            StumpSVC().fit_chunks([first, (other[200:], y[200:])])
+            # Chunks without rows count, too.
+            StumpSVC().fit_chunks([first, (X[:0], y[:0]), (other[200:], y[200:])])
     numbers = X[["x0", "x1"]].to_numpy()
-    with pytest.raises(ValueError, match="has 1 columns and another one 2"):
+    with pytest.raises(ValueError, match="chunk 1 has 1 columns and chunk 0 has 2"):
         StumpSVC().fit_chunks([(numbers[:200], y[:200]), (numbers[200:, :1], y[200:])])
-    with pytest.raises(ValueError, match="has column names and another one has none"):
+    with pytest.raises(ValueError, match="chunk 0 has column names and chunk 1 has none"):
         StumpSVC().fit_chunks([first, (X[200:].to_numpy(), y[200:])])
 
 

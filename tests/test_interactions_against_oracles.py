@@ -217,6 +217,39 @@ def test_longer_tables(case):
     check(case)
 
 
+def check_light_rows(case):
+    """Check the certificate for weights over 12 decades against an attained objective.
+
+    Cells of light rows have votes, although their variance is tiny: a kernel without them would
+    have a larger dual value than any attainable objective.
+    """
+    X, y, _ = case.table()
+    weight = 10.0 ** np.random.default_rng(case.seed).uniform(-12, 0, size=case.n)
+    cost, K = case.cost(weight), case.ensemble(X, weight).gram
+    model = case.estimator().fit(X, y, sample_weight=weight)
+    beta = model.dual_coef_
+    a = y * beta if case.loss == "squared_hinge" else np.clip(y * beta, 0, cost)
+    dual = dual_of(case.loss, a, cost) - beta @ K @ beta / 2
+    certificate = model.certificate_
+    assert dual == pytest.approx(certificate.dual, abs=RECOMPUTED * certificate.primal)
+    solution = solve_dense(case.loss, K, y, cost, fit_intercept=case.fit_intercept)
+    attained, _ = objectives(case.loss, K, y, cost, *solution)
+    assert certificate.dual <= attained * (1 + 1e-9)
+    assert certificate.primal <= attained * (1 + case.tol + RECOMPUTED) or attained < 1e-9
+
+
+LIGHT = Case(40, ("normal", "ties", "rare levels"), (False,) * 3, ((0, 1), (0, 2)), 0)
+
+
+@given(cases(losses=["squared_hinge", "logistic"], order=(2,)), st.sampled_from([10, 30, 40]))
+@example(replace(LIGHT, loss="logistic"), 40)
+@example(replace(LIGHT, loss="squared_hinge"), 40)
+@search(50)
+def test_weights_over_twelve_decades(case, log2_C):
+    """With a C of 2^40, the lightest rows have costs of about 1."""
+    check_light_rows(replace(case, log2_C=log2_C, tol=1e-6))
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("fit_intercept", [True, False])
@@ -239,6 +272,7 @@ def test_several_classes(cls, seed):
     y = np.random.default_rng(seed).permutation(60) % 3
     chosen = {"Cs": [0.1, 1.0], "cv": 2} if cls is StumpLogisticRegressionCV else {}
     model = cls(
+        multi_class="ovr",
         interactions=[(0, 1), (1, 2)],
         interaction_bins=4,
         interaction_strength=[0.5, 5.0] if chosen else 0.5,

@@ -59,6 +59,16 @@ def test_logistic_slope_dual_total(rows):
     assert np.all(np.abs(dual - entropy) <= 4e-16 * cost * (8 + np.abs(m)))
 
 
+def test_logistic_dual(rows):
+    """Of any dual variables, and at their limits."""
+    m, cost = rows
+    p = np.concatenate([[0.0, 1.0], np.linspace(0.0, 1.0, len(m))])[: len(m)]
+    dual = np.empty_like(m)
+    lossloops.logistic_dual(p * cost, cost, dual)
+    # The rounding of p counts up to 37 times, the logarithm of its smallest difference from 1.
+    np.testing.assert_allclose(dual, cost * (entr(p) + entr(1 - p)), rtol=1e-13, atol=1e-14)
+
+
 @pytest.mark.parametrize("t", [0.0, 0.5, 2.0])
 def test_logistic_directional_slope(rows, t):
     m, cost = rows

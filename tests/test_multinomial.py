@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from oracles import as_fitted, axis, smooth_stumps
 from scipy.optimize import minimize
-from scipy.special import log_softmax, softmax, xlogy
+from scipy.special import expit, log_softmax, softmax, xlogy
 from sklearn.linear_model import LogisticRegression
 
 import everystump
@@ -272,16 +272,51 @@ def test_fitting_in_chunks_is_the_same():
     np.testing.assert_allclose(other.predict_proba(X), model.predict_proba(X), atol=1e-4)
 
 
-def test_what_needs_one_problem_per_class_says_so():
+def test_it_is_the_default_for_more_than_two_classes():
     X, y, _ = table(3)
-    with pytest.raises(ValueError, match=r"monotonic_cst=.*multinomial.*use multi_class=\"ovr\""):
-        StumpLogisticRegression(multi_class="multinomial", monotonic_cst=[1, 0, 0, 0]).fit(X, y)
+    for cls in (StumpLogisticRegression, StumpLogisticRegressionCV):
+        assert cls().multi_class == "multinomial"
+    default, joint = StumpLogisticRegression().fit(X, y), fit(X, y, tol=1e-3)
+    assert default.multi_class_ == "multinomial"
+    np.testing.assert_array_equal(default.decision_function(X), joint.decision_function(X))
+    assert StumpLogisticRegression().fit(X, y > 1).multi_class_ == "ovr"
+
+
+@pytest.mark.parametrize("cls", [StumpLogisticRegression, StumpLogisticRegressionCV])
+def test_monotonic_curves_are_those_of_one_vs_rest(cls):
+    X, y, _ = table(3)
+    params = {} if cls is StumpLogisticRegression else {"Cs": [0.1, 1.0], "cv": 3}
+    model = cls(monotonic_cst=[1, 0, 0, 0], **params).fit(X, y)
+    other = cls(monotonic_cst=[1, 0, 0, 0], multi_class="ovr", **params).fit(X, y)
+    assert (model.multi_class, model.multi_class_) == ("multinomial", "ovr")
+    assert len(model.certificate_) == 3
+    np.testing.assert_array_equal(model.predict_proba(X), other.predict_proba(X))
+    if cls is StumpLogisticRegressionCV:
+        np.testing.assert_array_equal(
+            model.cv_results_["mean_test_score"], other.cv_results_["mean_test_score"]
+        )
+    assert all(np.all(np.diff(shapes[0].values) >= 0) for shapes in model.shapes_)
+    free = cls(monotonic_cst=[0, 0, 0, 0], **params).fit(X, y)
+    assert free.multi_class_ == "multinomial"
+
+
+def test_monotonic_scores_would_not_constrain_the_probabilities():
+    """Adding an increasing function to the scores of all classes changes no probability."""
+    X, y, _ = table(3)
     model = fit(X, y, tol=1e-3)
-    with pytest.raises(ValueError, match=r"multinomial.*one kernel machine per class"):
-        everystump.bounds.loo_bound(model, X, y)
+    x = np.sort(X[:, 0])
+    scores = np.column_stack([shapes[0](x) for shapes in model.shapes_])
+    falls = np.minimum(np.diff(scores, axis=0), 0.0).min(axis=1)
+    rising = scores - np.append(0.0, np.cumsum(falls))[:, None]
+    assert falls.min() < -0.01 and np.all(np.diff(rising, axis=0) >= -1e-12)
+    np.testing.assert_allclose(softmax(rising, axis=1), softmax(scores, axis=1), rtol=1e-9)
+
+
+def test_unknown_ways_and_mixed_merges_are_errors():
+    X, y, _ = table(3)
     with pytest.raises(ValueError, match="multi_class"):
         StumpLogisticRegression(multi_class="auto").fit(X, y)
-    other = StumpLogisticRegression(multi_class="ovr").fit(X, y)
+    model, other = fit(X, y, tol=1e-3), StumpLogisticRegression(multi_class="ovr").fit(X, y)
     with pytest.raises(ValueError, match=r"models\[1\] has the multi_class 'ovr'"):
         everystump.merge([model, other])
 
@@ -297,6 +332,13 @@ def test_votes_merges_and_edits_keep_the_softmax():
     ).fit(X, y)
     mean = np.mean([e.decision_function(X) for e in vote.estimators_], axis=0)
     np.testing.assert_allclose(vote.predict_proba(X), softmax(mean, axis=1), rtol=1e-9)
+    constrained = everystump.SubsampleVotingClassifier(
+        StumpLogisticRegression(monotonic_cst=[1, 0, 0, 0]), n_estimators=2, random_state=0
+    ).fit(X, y)
+    mean = np.mean([e.decision_function(X) for e in constrained.estimators_], axis=0)
+    separate = expit(mean)
+    expected = separate / separate.sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(constrained.predict_proba(X), expected, rtol=1e-9)
     edited = members[0].remove_feature(0)
     scores = edited.decision_function(X)
     np.testing.assert_allclose(edited.predict_proba(X), softmax(scores, axis=1), rtol=1e-12)

@@ -407,6 +407,39 @@ def test_one_row_has_no_folds():
         StumpRegressorCV().fit([[1.0]], [2.0])
 
 
+@pytest.mark.parametrize("n", [4, 5, 7, 12])
+def test_folds_have_two_rows(n):
+    """R² of a single row is undefined, and a warning of scikit-learn."""
+    X = np.arange(float(n))[:, None]
+    model = StumpRegressorCV(Cs=[0.1, 1.0]).fit(X, X[:, 0])
+    n_folds = sum(name.startswith("split") for name in model.cv_results_)
+    assert n_folds == min(5, n // 2)
+    assert np.all(np.isfinite(model.cv_results_["mean_test_score"]))
+
+
+@EVERY_LOSS
+@pytest.mark.parametrize("unit", [1e-200, 1e200])
+def test_paths_of_tiny_and_huge_targets(loss, unit, table):
+    """Scores of folds are those of targets of about 1, without overflow of squares."""
+    X, y = table
+    parameters = {"loss": loss, "Cs": [0.01, 0.1, 1.0], "cv": 3, "interactions": 0}
+    plain, scaled = (
+        StumpRegressorCV(**parameters, random_state=0).fit(X, u * y) for u in (1.0, unit)
+    )
+    assert scaled.C_ == plain.C_
+    degree = 0 if loss in ("squared", "gamma") else 1
+    np.testing.assert_allclose(
+        scaled.cv_results_["mean_test_score"],
+        plain.cv_results_["mean_test_score"] * unit**degree,
+        rtol=1e-6,
+    )
+    np.testing.assert_allclose(
+        scaled.cv_results_["std_test_score"],
+        plain.cv_results_["std_test_score"] * unit**degree,
+        rtol=1e-5,
+    )
+
+
 @EVERY_LOSS
 def test_the_path_finds_a_good_model(loss):
     """Better than the constant and reasonably accurate, on an additive signal."""

@@ -138,3 +138,36 @@ def test_sum_by_class():
     values, positive = rng.normal(size=999), rng.uniform(size=999) < 0.5
     sides = values[positive].sum(), values[~positive].sum()
     np.testing.assert_allclose(rowloops.sum_by_class(values, positive), sides, rtol=1e-10)
+
+
+def test_scatter_pair(rows):
+    codes, starts, _, w = rows
+    sizes = np.diff(starts)
+    first, second = np.argsort(sizes)[:2]
+    out = np.full((sizes[first], sizes[second]), np.nan)
+    rowloops.scatter_pair(codes[first], codes[second], w, out)
+    expected = np.zeros_like(out)
+    np.add.at(expected, (codes[first], codes[second]), w)
+    np.testing.assert_allclose(out, expected, rtol=1e-10, atol=1e-11)
+
+
+def plain_signs(seed, rows):
+    """Return the last bit of SplitMix64, in Python's integers."""
+    mask, signs = 2**64 - 1, []
+    for row in rows:
+        x = (seed + int(row) * 0x9E3779B97F4A7C15) & mask
+        x = ((x ^ (x >> 30)) * 0xBF58476D1CE4E5B9) & mask
+        x = ((x ^ (x >> 27)) * 0x94D049BB133111EB) & mask
+        signs.append(-1.0 if (x ^ (x >> 31)) & 1 else 1.0)
+    return np.array(signs)
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2**63 - 1])
+def test_random_signs(seed):
+    rows, out = np.arange(5, 4005), np.arange(4000.0)
+    rowloops.random_signs(np.uint64(seed), rows, out)
+    expected = plain_signs(seed, rows)
+    np.testing.assert_array_equal(out, expected * np.arange(4000.0))
+    # The mean of 4,000 independent signs, and that of products of neighbors, is below 4 / sqrt(n).
+    assert abs(expected.mean()) < 4 / np.sqrt(4000)
+    assert abs(np.mean(expected[1:] * expected[:-1])) < 4 / np.sqrt(4000)

@@ -14,6 +14,7 @@ ESTIMATORS = [
     es.StumpLogisticRegression(),
     es.StumpSVCCV(Cs=[1.0], cv=2, interactions=0),
     es.StumpLogisticRegressionCV(Cs=[1.0], cv=2, interactions=0),
+    es.StumpLogisticRegression(multi_class="ovr"),
     es.StumpLogisticRegression(interactions=2),
     es.StumpRegressor(),
     es.StumpRegressor(loss="quantile", quantile=0.9),
@@ -45,6 +46,7 @@ VARIANTS = [
     es.StumpLogisticRegression(interactions=2, max_interaction_order=3),
     es.StumpLogisticRegression(interactions="auto", max_interaction_order=3),
     es.StumpLogisticRegressionCV(Cs=3, interactions=0),
+    es.StumpLogisticRegressionCV(Cs=3, multi_class="ovr", interactions=0),
     es.StumpLogisticRegressionCV(Cs=3, interactions=2, interaction_strength=[0.1, 1.0]),
     *(
         es.StumpRegressor(loss=loss)

@@ -1,9 +1,12 @@
 """Labels are encoded as class indices, however many there are."""
 
+from datetime import date, timedelta
+
 import numpy as np
+import pandas as pd
 import pytest
 
-from everystump import StumpSVC
+from everystump import StumpBoostingRegressor, StumpRegressor, StumpSVC
 from everystump._tables import labels
 from everystump._tables.labels import encode_labels
 
@@ -58,3 +61,23 @@ def test_many_continuous_labels_raise():
 def test_many_invalid_labels_raise():
     with pytest.raises(ValueError, match="Unknown label type"):
         StumpSVC().fit(np.zeros((N, 1)), np.full(N, 1, dtype=object))
+
+
+DAYS = pd.date_range("2020-01-01", periods=12)
+DATES = {
+    "numpy": DAYS.to_numpy(),
+    "series": pd.Series(DAYS),
+    "zone": pd.Series(DAYS.tz_localize("UTC")),
+    "duration": (DAYS - DAYS[0]).to_numpy(),
+    "missing": np.array(["2020-01-01"] * 11 + ["NaT"], dtype="M8[D]"),
+    "objects": [date(2020, 1, 1) + timedelta(k) for k in range(12)],
+    "after missing": [None, *(date(2020, 1, 1) + timedelta(k) for k in range(11))],
+}
+
+
+@pytest.mark.parametrize("y", DATES.values(), ids=DATES)
+@pytest.mark.parametrize("model", [StumpRegressor(), StumpBoostingRegressor()])
+def test_dates_are_not_targets_of_a_regression(model, y):
+    why = "a regression needs numbers; convert them, such as to days since"
+    with pytest.raises(ValueError, match=rf"^y contains dates or times \(.*\), and {why}.*\.$"):
+        model.fit(np.arange(12.0)[:, None], y)

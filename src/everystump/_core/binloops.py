@@ -96,6 +96,13 @@ def encode_cells(x, cells, first, cuts, out):
 
 
 @jit
+def map_cells(cells, table, out):
+    """Write the entry of a table for the cell of each row."""
+    for i in range(cells.shape[0]):
+        out[i] = table[cells[i]]
+
+
+@jit
 def count_cells(x, weights, origins, cells, counts, sums):
     """Sum the weights of each cell, and the weighted differences of its values from its origin."""
     for i in range(x.shape[0]):

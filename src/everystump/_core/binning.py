@@ -15,53 +15,20 @@ from typing import NamedTuple
 import numpy as np
 
 from everystump._core import binloops
+from everystump._core.cell_counts import Entries, cell_edges, count_cells
+from everystump._core.lookup import encode
 
-# The size of the lookup grid.
-_CELLS_PER_CUT, _MIN_CELLS, _MAX_CELLS = 16, 256, 65536
 # Sorting is faster up to this number of rows, or beyond this number of bins.
 _MAX_SORTED_ROWS, _MAX_CELL_BINS = 40_000, 512
 # A summary of a column sorts the rows in cells of several values if they are at most this fraction.
 _SORTED_FRACTION = 1 / 8
 _MAX_SAMPLE, _ROWS_PER_SAMPLE, _SAMPLES_PER_CELL = 16_384, 12, 2
-# Up to this number of rows per cut, building a lookup grid takes longer than it saves.
-_MIN_ROWS_PER_CUT = 4
-# A grid that leaves more bisections than this is too coarse: bisecting all cuts is faster.
-_MAX_BISECTIONS = 2.0
+# Each value of a sample has its own cell if these are so few that they occur several times.
+_SAMPLES_PER_OWN_CELL = 8
 # In units of a bin: far more than the rounding error of a sum, far less than a row.
 _TOLERANCE = 1e-9
 # After this number of rounds all remaining cells are sorted.
 _MAX_ROUNDS = 4
-
-
-@dataclass(frozen=True)
-class Lookup:
-    """A uniform grid over sorted cuts, for finding the bin of a value in a few steps."""
-
-    cuts: np.ndarray
-    low: float
-    scale: float
-    first: np.ndarray
-
-    @classmethod
-    def build(cls, cuts: np.ndarray) -> Lookup:
-        """Build the grid for ``cuts``, to which an infinite cut is appended."""
-        cells = 1
-        if len(cuts) > 1:
-            cells = min(max(_CELLS_PER_CUT * len(cuts), _MIN_CELLS), _MAX_CELLS)
-        low, high = (float(cuts[0]), float(cuts[-1])) if len(cuts) else (0.0, 0.0)
-        # Without a usable width all cuts are in one cell, which is bisected.
-        scale = cells / (high - low) if 0.0 < high - low < np.inf else 0.0
-        scale = scale if scale < np.inf else 0.0
-        first = np.empty(cells + 1, dtype=np.int32)
-        binloops.fill_lookup(cuts, low, scale, first)
-        return cls(np.append(cuts, np.inf), low, scale, first)
-
-    @property
-    def mean_bisections(self) -> float:
-        """The mean number of bisections within a cell, if values are distributed like the cuts."""
-        inside = np.diff(self.first)
-        several = inside[inside > 1]
-        return float(several @ np.log2(several)) / len(self.cuts)
 
 
 @dataclass(frozen=True)
@@ -106,18 +73,6 @@ class DistinctValues:
             encode(x, cuts, missing, out)
 
 
-def encode(x: np.ndarray, cuts: np.ndarray, missing: int, out: np.ndarray) -> None:
-    """Write the number of cuts that are at most each ``x``, and ``missing`` for NaN."""
-    if len(x) <= _MIN_ROWS_PER_CUT * len(cuts):
-        binloops.encode_by_bisection(x, np.append(cuts, np.inf), missing, out)
-        return
-    lookup = Lookup.build(cuts)
-    if lookup.mean_bisections <= _MAX_BISECTIONS:
-        binloops.encode(x, lookup.cuts, lookup.first, lookup.low, lookup.scale, missing, out)
-    else:
-        binloops.encode_by_bisection(x, lookup.cuts, missing, out)
-
-
 def find_values(x: np.ndarray, weight: np.ndarray | None, max_bins: int) -> DistinctValues:
     """Return the distinct values of a column, at the resolution that bins of equal weight need.
 
@@ -145,11 +100,11 @@ def bin_starts(counts: np.ndarray, max_bins: int) -> np.ndarray:
     A value that fills a whole bin counts as at most one bin, and the other values share the
     remaining bins.  Only total weights matter: a repeated row and a row of weight 2 are equivalent.
     """
-    return _CappedWeights.from_counts(counts, max_bins).starts()
+    return CappedWeights.from_counts(counts, max_bins).starts()
 
 
 @dataclass(frozen=True)
-class _CappedWeights:
+class CappedWeights:
     """The weights of the values, heavy ones capped at the weight of one bin.
 
     Where sums are rounded, a position within ``tolerance`` of the edge of a bin counts as beyond
@@ -163,7 +118,7 @@ class _CappedWeights:
     tolerance: float
 
     @classmethod
-    def from_counts(cls, counts: np.ndarray, max_bins: int) -> _CappedWeights:
+    def from_counts(cls, counts: np.ndarray, max_bins: int) -> CappedWeights:
         heavy = np.zeros(len(counts), dtype=bool)
         while True:
             cap = counts[~heavy].sum() / (max_bins - heavy.sum())
@@ -222,7 +177,7 @@ class _CellCounts(NamedTuple):
     """The rows of a column in cells: an entry per cell, or per value where it holds only one."""
 
     cells: Cells
-    entries: _Entries
+    entries: Entries
     missing: float
 
     def _flags(self, which: np.ndarray) -> np.ndarray:
@@ -241,32 +196,21 @@ class _CellCounts(NamedTuple):
         index = np.empty(binloops.count_flagged(self.cells.rows, flags), dtype=np.int64)
         binloops.find_flagged(self.cells.rows, flags, index)
         distinct = _sorted_values(x[index], None if weight is None else weight[index])
-        entries = self.entries.replace(which, lower[self.entries.cells[which]], distinct)
+        entries = _replace_cells(self.entries, which, lower[self.entries.cells[which]], distinct)
         return self._replace(entries=entries)
 
 
 def _count_in_cells(x: np.ndarray, weight: np.ndarray | None) -> _CellCounts | None:
     """Count the rows in cells; return None if a sum overflows."""
-    edges = _cell_edges(x)
-    n_cells = len(edges) + 1
+    size = min(_MAX_SAMPLE, len(x) // _ROWS_PER_SAMPLE)
+    rows = np.random.default_rng(0).integers(len(x), size=size)
+    edges = cell_edges(x[rows], _SAMPLES_PER_CELL, size // _SAMPLES_PER_OWN_CELL)
     cells = Cells(edges, np.empty(len(x), dtype=np.uint16))
-    w = np.broadcast_to(1.0, x.shape) if weight is None else weight
-    counts, sums = np.zeros(n_cells + 1), np.zeros(n_cells + 1)
-    # Sums of differences from the start of a cell keep the digits in which its values differ.
-    origins = np.concatenate([edges[:1], edges, [0.0]]) if len(edges) else np.zeros(n_cells + 1)
-    encode(x, edges, n_cells, cells.rows)
-    binloops.count_cells(x, w, origins, cells.rows, counts, sums)
-    sums[-1] = 0.0
-    if not np.isfinite(sums).all():
+    encode(x, edges, len(edges) + 1, cells.rows)
+    sums = count_cells(x, weight, cells.rows, edges)
+    if not np.isfinite(sums.differences).all():
         return None
-    where = np.flatnonzero(counts[:-1])
-    lower, upper = (np.concatenate(part) for part in (([-np.inf], edges), (edges, [np.inf])))
-    means = np.clip(origins[where] + sums[where] / counts[where], lower[where], upper[where])
-    with np.errstate(over="ignore"):
-        single = (np.nextafter(lower, np.inf) == upper)[where]
-    values = np.where(single, lower[where], means)
-    entries = _Entries(values, counts[where], np.where(single, -1, where))
-    return _CellCounts(cells, entries, float(counts[-1]))
+    return _CellCounts(cells, Entries.from_cells(edges, sums), float(sums.counts[-1]))
 
 
 class Summary(NamedTuple):
@@ -292,7 +236,7 @@ def summarize(x: np.ndarray, weight: np.ndarray | None) -> Summary:
         found = _sorted_values(x, weight)
         none = np.zeros(len(found.values), dtype=bool)
         return Summary(found.values, found.counts, none, found.missing)
-    is_group = counted.entries.cells >= 0
+    is_group = counted.entries.is_group
     # Few rows outside of the cells of single values: the column has few distinct values.
     if counted.count_rows(is_group) <= max(_MAX_SORTED_ROWS, _SORTED_FRACTION * len(x)):
         counted = counted.sort(x, weight, is_group) if is_group.any() else counted
@@ -300,51 +244,24 @@ def summarize(x: np.ndarray, weight: np.ndarray | None) -> Summary:
     return Summary(counted.entries.values, counted.entries.counts, is_group, counted.missing)
 
 
-def _cell_edges(x: np.ndarray) -> np.ndarray:
-    """Return edges of cells of about equal weight; a frequent value has its own cell."""
-    size = min(_MAX_SAMPLE, len(x) // _ROWS_PER_SAMPLE)
-    rows = np.random.default_rng(0).integers(len(x), size=size)
-    sample = np.sort(x[rows])
-    sample = sample[: np.searchsorted(sample, np.nan)]
-    first = np.flatnonzero(np.append(True, sample[1:] != sample[:-1])[: len(sample)])
-    multiplicity = np.diff(first, append=len(sample))
-    # If there are few distinct values, each has its own cell; otherwise only frequent ones do.
-    min_multiplicity = 1 if 8 * len(first) <= size else 2 * _SAMPLES_PER_CELL
-    frequent = sample[first[multiplicity >= min_multiplicity]]
-    with np.errstate(over="ignore"):  # the largest float is followed by infinity
-        after = np.nextafter(frequent, np.inf)
-    return np.unique(np.concatenate([sample[::_SAMPLES_PER_CELL], frequent, after]))
+def _replace_cells(
+    entries: Entries, replaced: np.ndarray, lower: np.ndarray, distinct: DistinctValues
+) -> Entries:
+    """Return the entries with some cells replaced by their sorted values.
 
-
-@dataclass(frozen=True)
-class _Entries:
-    """Values and their weights; an entry may stand for all values of a cell that is not sorted.
-
-    ``cells`` holds the number of such a cell, and -1 where the value is exact.
+    ``lower`` holds the lower edges of these cells.
     """
-
-    values: np.ndarray
-    counts: np.ndarray
-    cells: np.ndarray
-
-    def replace(
-        self, replaced: np.ndarray, lower: np.ndarray, distinct: DistinctValues
-    ) -> _Entries:
-        """Return the entries with some cells replaced by their sorted values.
-
-        ``lower`` holds the lower edges of these cells.
-        """
-        size = len(replaced) - replaced.sum() + len(distinct.values)
-        ends = np.append(np.searchsorted(distinct.values, lower[1:]), len(distinct.values))
-        ahead = np.cumsum(~replaced)[replaced]
-        new = np.zeros(size, dtype=bool)
-        new[np.repeat(ahead, np.diff(ends, prepend=0)) + np.arange(len(distinct.values))] = True
-        values, counts, cells = np.empty(size), np.empty(size), np.full(size, -1)
-        values[new], counts[new] = distinct.values, distinct.counts
-        old = ~new
-        values[old], counts[old] = self.values[~replaced], self.counts[~replaced]
-        cells[old] = self.cells[~replaced]
-        return _Entries(values, counts, cells)
+    size = len(replaced) - replaced.sum() + len(distinct.values)
+    ends = np.append(np.searchsorted(distinct.values, lower[1:]), len(distinct.values))
+    ahead = np.cumsum(~replaced)[replaced]
+    new = np.zeros(size, dtype=bool)
+    new[np.repeat(ahead, np.diff(ends, prepend=0)) + np.arange(len(distinct.values))] = True
+    values, counts, cells = np.empty(size), np.empty(size), np.full(size, -1)
+    values[new], counts[new] = distinct.values, distinct.counts
+    old = ~new
+    values[old], counts[old] = entries.values[~replaced], entries.counts[~replaced]
+    cells[old] = entries.cells[~replaced]
+    return Entries(values, counts, cells)
 
 
 def _refine(
@@ -357,7 +274,7 @@ def _refine(
     for attempt in range(_MAX_ROUNDS + 2):
         to_sort, starts = counted.entries.cells >= 0, None
         if len(to_sort) > n_bins:
-            weights = _CappedWeights.from_counts(counted.entries.counts, n_bins)
+            weights = CappedWeights.from_counts(counted.entries.counts, n_bins)
             starts = weights.starts()
             if attempt < _MAX_ROUNDS:
                 to_sort = _cells_to_sort(to_sort, weights, starts, slack)
@@ -369,7 +286,7 @@ def _refine(
 
 
 def _cells_to_sort(
-    unsorted: np.ndarray, weights: _CappedWeights, starts: np.ndarray, slack: float
+    unsorted: np.ndarray, weights: CappedWeights, starts: np.ndarray, slack: float
 ) -> np.ndarray:
     """Return the unsorted cells whose values the bins depend on.
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from itertools import pairwise
+from threading import Lock
 from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
@@ -115,21 +116,63 @@ def max_block_rows(n_threads: int) -> int:
     return _BLOCK_ROWS if n_threads > 1 else _BLOCK_ROWS_SINGLE
 
 
-def combine(parts: Sequence[Any]) -> Any:
-    """Return the sum of the results of parts, in their order, without those that are None.
+class OrderedSum:
+    """The sum of the results of parts in their order, without those that are None.
 
+    Each is added as soon as all before it are known, so that few of them are in memory at a time.
     The first array is overwritten.
+    """
+
+    def __init__(self) -> None:
+        self.value: Any = None
+        self._lock = Lock()
+        self._waiting: dict[int, Any] = {}
+        self._next = 0
+
+    def add(self, k: int, result: Any) -> None:
+        """Add the result of part ``k``; threads may call this in any order."""
+        with self._lock:
+            self._waiting[k] = result
+            while self._next in self._waiting:
+                other = self._waiting.pop(self._next)
+                self._next += 1
+                if self.value is None:
+                    self.value = other
+                elif other is not None:
+                    self.value += other
+
+
+def combine(parts: Sequence[Any]) -> Any:
+    """Return the sum of the results of parts; see `OrderedSum`.
 
     Examples
     --------
     >>> combine([np.ones(2), np.ones(2)]), combine([1.0, 2.0]), combine([None, None])
     (array([2., 2.]), 3.0, None)
     """
-    found = [part for part in parts if part is not None]
-    total = found[0] if found else None
-    for other in found[1:]:
-        total += other
-    return total
+    total = OrderedSum()
+    for k, part in enumerate(parts):
+        total.add(k, part)
+    return total.value
+
+
+def subsample_rows(start: int, stop: int, k: int) -> np.ndarray:
+    """Return which of the rows from ``start`` up to ``stop`` belong to a fixed subsample.
+
+    It has one row out of every ``k`` consecutive ones, chosen by a hash of their number, so that
+    it does not depend on how the rows are divided into parts.
+
+    Examples
+    --------
+    >>> subsample_rows(0, 24, 8)
+    array([ 0,  9, 19])
+    >>> subsample_rows(10, 24, 8)
+    array([19])
+    """
+    group = np.arange(start // k, -(-stop // k), dtype=np.uint64)
+    hashed = (group * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(40)
+    rows = (group * np.uint64(k) + hashed % np.uint64(k)).astype(np.int64)
+    return rows[(rows >= start) & (rows < stop)]
 
 
 class Parts(Protocol):
@@ -201,9 +244,13 @@ class Blocks(Generic[B]):
     def call(self, method: str, *args: Any, n_rows: float | None = None) -> Any:
         """Return the sum of the results of a method of all blocks; see `Parts`."""
         n_threads = self._threads_for(self.n_rows if n_rows is None else n_rows)
-        return combine(
-            thread_map(lambda block: getattr(block, method)(*args), self.blocks, n_threads)
+        total = OrderedSum()
+        thread_map(
+            lambda part: total.add(part[0], getattr(part[1], method)(*args)),
+            enumerate(self.blocks),
+            n_threads,
         )
+        return total.value
 
     def update(self, method: str, *args: Any, n_rows: float | None = None) -> None:
         """Call a method of all blocks that returns nothing."""

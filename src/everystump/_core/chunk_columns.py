@@ -1,8 +1,9 @@
 """Binned columns of a table that is read in chunks, or in parts on several machines.
 
-The bins are fixed before the rows are encoded, from sketches of the columns
-(`everystump._core.sketches`).  Encoding a chunk adds up the weights and the values of its rows in
-each bin; the sums of all chunks complete the columns.
+The bins are fixed before the rows are encoded: from sketches of the columns of chunks
+(`everystump._core.sketches`), or from the counts of all parts in common cells
+(`everystump._core.common_cells`).  The sums over all rows in each bin complete the columns; of
+chunks, they are added up while these are encoded.
 """
 
 from __future__ import annotations
@@ -13,20 +14,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from everystump._core import binloops
-from everystump._core.binning import encode
+from everystump._core.cell_counts import BinSums
 from everystump._core.columns import Column, code_type, map_columns, midpoints
+from everystump._core.common_cells import CommonCells
+from everystump._core.lookup import encode
 from everystump._core.sketches import ColumnSketch
-
-
-@dataclass
-class BinSums:
-    """Sums over rows by bin: of the weights, and of the differences from the origin of the bin."""
-
-    counts: np.ndarray
-    differences: np.ndarray
-
-    def __add__(self, other: BinSums) -> BinSums:
-        return BinSums(self.counts + other.counts, self.differences + other.differences)
 
 
 def add_sums(first: Sequence[BinSums], second: Sequence[BinSums]) -> list[BinSums]:
@@ -62,12 +54,22 @@ class ColumnPlan:
         return cls(values, cuts, sketch.low, sketch.high, exact, missing)
 
     @classmethod
-    def from_cuts(cls, cuts: np.ndarray, sketch: ColumnSketch) -> ColumnPlan:
+    def from_cells(cls, cells: CommonCells, max_bins: int) -> ColumnPlan:
+        """Return bins of about equal weight, each of whole cells, or one for each value."""
+        values, missing = cells.entries.values, cells.missing > 0
+        if len(values) == 0:
+            return cls(np.zeros(1), np.empty(0), 0.0, 0.0, True, missing)
+        starts, exact = cells.bins(max_bins)
+        cuts = midpoints(*cells.between(starts[1:] - 1, starts[1:]))
+        return cls(values[starts], cuts, cells.low, cells.high, exact, missing)
+
+    @classmethod
+    def from_cuts(cls, cuts: np.ndarray, column: ColumnSketch | CommonCells) -> ColumnPlan:
         """Return bins between given cuts, with values midway between them."""
-        low, high = (0.0, 0.0) if np.isnan(sketch.low) else (sketch.low, sketch.high)
+        low, high = (0.0, 0.0) if np.isnan(column.low) else (column.low, column.high)
         edges = np.concatenate([[min([low, *cuts[:1]])], cuts, [max([high, *cuts[-1:]])]])
         middle = edges[:-1] / 2 + edges[1:] / 2
-        return cls(middle, cuts, low, high, True, sketch.missing > 0, is_cut=True)
+        return cls(middle, cuts, low, high, True, column.missing > 0, is_cut=True)
 
     @classmethod
     def from_levels(cls, n_levels: int, missing: float) -> ColumnPlan:
@@ -89,10 +91,20 @@ class ColumnPlan:
             encode(x, self.cuts, len(self.origins), codes)
         w = np.broadcast_to(1.0, x.shape) if weight is None else weight
         counts, differences = np.zeros((2, self.n_codes))
-        origins = np.concatenate([np.zeros(int(self.is_category)), self.origins, [0.0]])
         with np.errstate(over="ignore", invalid="ignore"):
-            binloops.sum_bins(x, w, codes, origins, counts, differences)
+            binloops.sum_bins(x, w, codes, self._origins_by_code, counts, differences)
         return BinSums(counts, differences)
+
+    @property
+    def _origins_by_code(self) -> np.ndarray:
+        return np.concatenate([np.zeros(int(self.is_category)), self.origins, [0.0]])
+
+    def encode_cells(self, cells: CommonCells) -> tuple[np.ndarray, BinSums]:
+        """Return the code of each cell, and the sums of all rows."""
+        if self.is_category:  # its cells are the codes
+            return np.arange(self.n_codes), cells.counts.sums
+        codes = cells.bins_of_cells(self.cuts)
+        return codes, cells.sum_bins(codes, self._origins_by_code)
 
     def finish(self, sums: BinSums) -> Column:
         """Return the column, given the sums over all rows."""

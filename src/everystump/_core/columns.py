@@ -24,13 +24,8 @@ from typing import TypeVar
 
 import numpy as np
 
-from everystump._core.binning import (
-    DistinctValues,
-    bin_starts,
-    encode,
-    find_values,
-    n_numeric_bins,
-)
+from everystump._core.binning import DistinctValues, bin_starts, find_values, n_numeric_bins
+from everystump._core.lookup import encode
 from everystump._core.sparse import SparseTable
 from everystump._core.threads import thread_map
 
@@ -371,9 +366,9 @@ def _encode_levels(
 
 
 def midpoints(low: np.ndarray, high: np.ndarray) -> np.ndarray:
-    """Return thresholds ``low < a <= high`` at the middle of each gap."""
+    """Return thresholds ``low < a <= high`` at the middle of each gap; ``high`` if it is empty."""
     middle = low / 2 + high / 2
-    return np.where(middle > low, middle, high)
+    return np.where((low < middle) & (middle < high), middle, high)
 
 
 def widen(columns: Columns, feature_range: np.ndarray) -> Columns:

@@ -8,8 +8,8 @@ from typing import NamedTuple
 import numpy as np
 
 from everystump._core.binloops import find_bin
-from everystump._core.binning import Lookup
 from everystump._core.jit import jit
+from everystump._core.lookup import Lookup
 
 
 class Pieces(NamedTuple):

@@ -22,7 +22,6 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
-from scipy.special import entr, xlog1py
 
 from everystump._core import lossloops
 from everystump._core.dual_box import Box
@@ -137,9 +136,10 @@ class Loss(ABC):
         """Return the summed loss of the worst margins within ``radius``."""
         return self.total(np.subtract(margin, radius, out=thread_buffer(len(margin))))
 
-    def dual_size(self, a: np.ndarray) -> float:
-        """Return the sum of the absolute values of what is added up in the dual terms."""
-        return float(np.abs(a).sum() + np.abs(self.dual(a)).sum())
+    def dual_size(self, a: np.ndarray, dual: np.ndarray) -> float:
+        """Return the sum of the absolute values of what is added up in the dual terms ``dual``."""
+        absolute = thread_buffer(len(a))
+        return float(sum(np.abs(x, out=absolute).sum() for x in (a, dual)))
 
     def distance(self, margin: np.ndarray) -> np.ndarray:
         """Return the distance of each margin from 1."""
@@ -424,11 +424,9 @@ class Logistic(SmoothLoss):
 
     def dual(self, a: np.ndarray) -> np.ndarray:
         """Return the entropy of ``a / cost``, the dual term of ``0 <= a <= cost``."""
-        p = a / self.cost
-        dual = entr(p)
-        dual -= xlog1py(1.0 - p, -p)
-        dual *= self.cost
-        return dual
+        out = np.empty_like(a)
+        lossloops.logistic_dual(a, self.cost, out)
+        return out
 
 
 LOSSES: dict[str, type[Loss]] = {

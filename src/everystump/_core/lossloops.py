@@ -9,6 +9,8 @@ accurate to a few units in the last place.  All quantities are computed from ``u
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from everystump._core.jit import jit, jit_fused, jit_reassociated
@@ -156,6 +158,19 @@ def logistic_total(margin, cost):
             u[i] = c[i] * (max(-m[i], 0.0) + _log_1_plus(u[i]))
         total += _sum(u)
     return total
+
+
+@jit
+def logistic_dual(a, cost, out):
+    """Write the entropy of ``a / cost`` times the cost."""
+    for i in range(a.shape[0]):
+        p = a[i] / cost[i]
+        entropy = 0.0
+        if p > 0.0:
+            entropy -= p * math.log(p)
+        if p < 1.0:
+            entropy -= (1.0 - p) * math.log1p(-p)
+        out[i] = cost[i] * entropy
 
 
 @jit_fused

@@ -12,6 +12,7 @@ from everystump._core.design import Design
 from everystump._core.losses import Logistic
 from everystump._core.solvers.certificate import Certificate
 from everystump._core.solvers.multinomial import solve_multinomial
+from everystump._core.solvers.multinomial_blocks import MultinomialBlocks
 from everystump._core.solvers.multinomial_rows import MultinomialRows
 from everystump._core.solvers.problem import Problem, Progress, Solution
 
@@ -44,18 +45,14 @@ def solve_classes(
     if len(present) == 1:
         solutions = [_constant(design, C)]
     else:
-        rows = MultinomialRows(
-            design.packing,
-            index,
-            np.searchsorted(present, label),
-            C * weight,
-            len(present),
-            n_threads,
+        own_label = np.searchsorted(present, label)
+        blocks = MultinomialBlocks(
+            design.packing, index, own_label, C * weight, len(present), n_threads
         )
-        solutions = solve_multinomial(
-            Problem(design.terms, design.packing, Logistic, fit_intercept),
-            rows,
-            C,
+        solutions = solve_class_rows(
+            design,
+            MultinomialRows(blocks),
+            C=C,
             tol=tol,
             max_iter=max_iter,
             progress=progress,
@@ -64,6 +61,24 @@ def solve_classes(
     if len(present) == n_classes:
         return solutions
     return _with_missing_classes(design, solutions, present, n_classes, len(label))
+
+
+def solve_class_rows(
+    design: Design,
+    rows: MultinomialRows,
+    *,
+    C: float,
+    tol: float,
+    max_iter: int,
+    progress: Progress,
+    starts: Sequence[Solution] | None = None,
+) -> list[Solution]:
+    """Solve one problem on some rows of all classes, wherever these are."""
+    fit_intercept = not design.terms.chains.centered
+    problem = Problem(design.terms, design.packing, Logistic, fit_intercept)
+    return solve_multinomial(
+        problem, rows, C, tol=tol, max_iter=max_iter, progress=progress, starts=starts
+    )
 
 
 def _constant(design: Design, C: float) -> Solution:

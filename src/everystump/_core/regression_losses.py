@@ -90,8 +90,8 @@ class SquaredLoss(RegressionLoss, SmoothLoss):
         """Return the dual term of any ``a``."""
         return a * (self.target - a / (4.0 * self.cost))
 
-    def dual_size(self, a: np.ndarray) -> float:
-        """Return the sum of the absolute values of what is added up in the dual terms."""
+    def dual_size(self, a: np.ndarray, dual: np.ndarray) -> float:
+        """Return the sum of the absolute values of what is added up in the dual terms ``dual``."""
         return float(np.sum(np.abs(a * self.target) + a * a / (4.0 * self.cost)))
 
 
@@ -182,8 +182,8 @@ class Poisson(_LogLinkLoss):
         logs = np.where(is_zero, xlogy(level, u), level * xlog1py(1.0 + u, u))
         return np.where(is_zero, level - logs, level * u - logs + a * _log(self.target))
 
-    def dual_size(self, a: np.ndarray) -> float:
-        """Return the sum of the absolute values of what is added up in the dual terms."""
+    def dual_size(self, a: np.ndarray, dual: np.ndarray) -> float:
+        """Return the sum of the absolute values of what is added up in the dual terms ``dual``."""
         is_zero, level, u = self._relative_slope(a)
         logs = np.where(is_zero, xlogy(level, u), level * xlog1py(1.0 + u, u))
         return float(np.sum(np.abs(a) * (1.0 + np.abs(_log(self.target))) + np.abs(logs)))
@@ -228,8 +228,8 @@ class Gamma(_LogLinkLoss):
         u = np.maximum(a / self.cost, -1.0)
         return self.cost * (u - xlog1py(1.0 + u, u)) + a * np.log(self.target)
 
-    def dual_size(self, a: np.ndarray) -> float:
-        """Return the sum of the absolute values of what is added up in the dual terms."""
+    def dual_size(self, a: np.ndarray, dual: np.ndarray) -> float:
+        """Return the sum of the absolute values of what is added up in the dual terms ``dual``."""
         u = np.maximum(a / self.cost, -1.0)
         logs = self.cost @ np.abs(xlog1py(1.0 + u, u))
         return float(logs + np.abs(a) @ (1.0 + np.abs(np.log(self.target))))
@@ -262,8 +262,8 @@ class PiecewiseLinear(RegressionLoss, KinkedLoss):
         """Return the dual term of ``a`` within its limits."""
         return a * self.target - self.epsilon * np.abs(a)
 
-    def dual_size(self, a: np.ndarray) -> float:
-        """Return the sum of the absolute values of what is added up in the dual terms."""
+    def dual_size(self, a: np.ndarray, dual: np.ndarray) -> float:
+        """Return the sum of the absolute values of what is added up in the dual terms ``dual``."""
         return float(np.abs(a) @ (np.abs(self.target) + self.epsilon))
 
     def typical_curvature(self, a: np.ndarray) -> np.ndarray:

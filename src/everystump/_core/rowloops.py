@@ -224,6 +224,28 @@ def gather_scatter(codes, table, w, out, offset=0):
 
 
 @jit
+def scatter_pair(first, second, w, out):
+    """Write the sums of ``w`` over the rows with each pair of codes in two columns."""
+    out[:] = 0.0
+    for i in range(w.shape[0]):
+        out[first[i], second[i]] += w[i]
+
+
+@jit
+def random_signs(seed, rows, out):
+    """Multiply ``out[i]`` by a random sign that depends only on the seed and on ``rows[i]``.
+
+    The sign is a bit of the output function of SplitMix64 (Steele, Lea & Flood, 2014).
+    """
+    for i in range(out.shape[0]):
+        x = seed + np.uint64(rows[i]) * np.uint64(0x9E3779B97F4A7C15)
+        x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+        x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+        if (x ^ (x >> np.uint64(31))) & np.uint64(1):
+            out[i] = -out[i]
+
+
+@jit
 def take_rows(codes, index, out, offset=0):
     """Write ``codes[:, offset + index]``."""
     for g in range(codes.shape[0]):

@@ -152,20 +152,25 @@ def duals(p, label, cost, shift, fraction, frequency, out):
     """Write ``a = cost (1[k = y] - q)``, ``q = (1 - fraction) (p + shift) + fraction frequency``.
 
     ``shift`` and ``frequency`` have one entry per class.  The entry of a row's class is minus the
-    sum of the others, so that each column sums to 0 up to a relative rounding error.  Return the
-    sum of the dual terms ``cost H(q)``, and that of their sizes, for bounds on rounding.
+    sum of the others, so that each column sums to 0 up to a relative rounding error.  That sum is
+    compensated (Kahan): its error is about 2 units for any number of classes, which matters where
+    it is near 1 and the logarithm of the difference is large.  Return the sum of the dual terms
+    ``cost H(q)``, and that of their sizes, for bounds on rounding.
     """
     n_classes, n = p.shape
     total, size = 0.0, 0.0
     for lo in range(0, n, _BLOCK):
         part, part_size = 0.0, 0.0
         for i in range(lo, min(n, lo + _BLOCK)):
-            wrong, entropy, y = 0.0, 0.0, label[i]
+            wrong, lost, entropy, y = 0.0, 0.0, 0.0, label[i]
             for k in range(n_classes):
                 if k != y:
                     q = (1.0 - fraction) * (p[k, i] + shift[k]) + fraction * frequency[k]
                     q = min(max(q, 0.0), 1.0)
-                    wrong += q
+                    term = q - lost
+                    longer = wrong + term
+                    lost = (longer - wrong) - term
+                    wrong = longer
                     entropy -= q * np.log(q) if q > 0.0 else 0.0
                     out[k, i] = -cost[i] * q
             own = max(1.0 - wrong, 0.0)
@@ -176,6 +181,39 @@ def duals(p, label, cost, shift, fraction, frequency, out):
         total += part
         size += part_size
     return total, size
+
+
+@jit
+def _mix(x):
+    """Return a hash of 64 bits, the finalizer of SplitMix64."""
+    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return x ^ (x >> np.uint64(31))
+
+
+@jit
+def noise(p, cost, number, seed, out):
+    """Write independent noise with covariance ``cost (diag(p) - p p')`` in each column.
+
+    It is ``cost^(1/2) (diag(p^(1/2)) - p p'^(1/2)) s`` with random signs ``s``, which depend on the
+    ``number`` of the row and on the ``seed`` only.
+    """
+    n_classes, n = p.shape
+    bits = np.uint64(0)
+    for i in range(n):
+        state = _mix(np.uint64(seed) ^ _mix(np.uint64(number[i]) + np.uint64(1)))
+        total = 0.0
+        for k in range(n_classes):
+            if k % 64 == 0:
+                bits = _mix(state + np.uint64(k))
+            root = np.sqrt(p[k, i])
+            root = root if bits & np.uint64(1) else -root
+            bits >>= np.uint64(1)
+            out[k, i] = root
+            total += root
+        scale = np.sqrt(cost[i])
+        for k in range(n_classes):
+            out[k, i] = scale * (out[k, i] - p[k, i] * total)
 
 
 @jit_reassociated

@@ -28,9 +28,13 @@ from everystump._core.solvers.rows import Rows
 
 # By default, samples are drawn until standard errors have about this relative error.
 _ACCURACY = 0.03
-_MIN_SAMPLES, _MAX_SAMPLES = 8, 200
+MIN_SAMPLES, _MAX_SAMPLES = 4, 200
+# The number of samples if nothing is known without them.
+N_SAMPLES = 100
+# Features are coupled without samples if this takes less than so many seconds.
+_QUICK = 0.1
 # With more work than this, exact conditional variances take longer than more samples.
-_MAX_CHAIN_WORK = 1e9
+MAX_CHAIN_WORK = 1e9
 # The residual degrees of freedom are at least this fraction of the rows.
 _MIN_RESIDUAL_FRACTION = 0.05
 
@@ -84,61 +88,139 @@ def laplace_errors(
     solver_rows = Rows(parts, rows.C)
     solver_rows.set_scores(rows.scores)
     posterior = Posterior(problem, solver_rows)
-    known = _known_variances(design, posterior, model)
-    moments = Moments(model)
-    n_parameters: list[float] = []
-    n_drawn = n_samples or _MIN_SAMPLES
-    while len(n_parameters) < n_drawn:
-        sample = posterior.sample(rng)
-        n_parameters.append(sample.explained)
-        moments.add(design.shape_model(sample) if known is None else _remainder(design, sample))
-        if n_samples is None and len(n_parameters) == _MIN_SAMPLES:
-            n_drawn = _needed_samples(moments.squares, known)
-    variances = moments.squares
-    if known is not None:
-        variances = [a + b for a, b in zip(variances, known, strict=True)]
-    dispersion = rows.dispersion(float(np.mean(n_parameters)))
-    return _as_model(model, variances, factor**2 * rows.C * dispersion)
-
-
-def _known_variances(
-    design: Design, posterior: Posterior, model: ShapeModel
-) -> list[np.ndarray] | None:
-    """Return the variances of curves given the other features; None if only samples are used."""
     chains = design.terms.chains
     work = chains.longest * len(chains.jumps)
-    if chains.centered or design.terms.interactions.terms or work > _MAX_CHAIN_WORK:
-        return None
-    errors = np.sqrt(posterior.chain_variances(_shares(design)))
-    curves = map(design.curve, range(chains.n_features), design.split_by_feature(errors))
-    return [part**2 for part in _values(ShapeModel(tuple(curves), 0.0), model)]
+    if chains.centered or design.terms.interactions.terms or work > MAX_CHAIN_WORK:
+        simulation = _Simulation(design, posterior, model, rng)
+        simulation.draw(n_samples or N_SAMPLES)
+        variances, n_parameters = simulation.squares, simulation.n_parameters
+    else:
+        variances, n_parameters = _curve_variances(design, posterior, model, n_samples, rng)
+    return errors_as_model(model, variances, factor**2 * rows.C * rows.dispersion(n_parameters))
 
 
-def _needed_samples(simulated: list[np.ndarray], known: list[np.ndarray] | None) -> int:
-    """Return the number of samples for the default accuracy.
+def _curve_variances(
+    design: Design,
+    posterior: Posterior,
+    model: ShapeModel,
+    n_samples: int | None,
+    rng: np.random.Generator,
+) -> tuple[list[np.ndarray], float]:
+    """Return the variances of curves and intercept, and the effective number of parameters.
 
-    If the fraction r of a variance is simulated, its root has a relative error of r / sqrt(2 n).
+    Features are coupled at once if that is quick, else if it saves more samples than it costs.
     """
-    if known is None:
-        return _MAX_SAMPLES
-    parts = [
-        (a.sum(), (a + b).sum()) for a, b in zip(simulated[:-1], known[:-1], strict=True) if b.any()
-    ]
-    fraction = max((part / total for part, total in parts), default=0.0)
-    n = np.ceil((fraction / _ACCURACY) ** 2 / 2)
-    return int(np.clip(n, _MIN_SAMPLES, _MAX_SAMPLES))
+    shares = bin_shares(design)
+    conditional = posterior.conditional_variances(shares)
+    simulation = _Simulation(design, posterior, model, rng, shares)
+
+    def known() -> list[np.ndarray]:
+        variances = posterior.known_variances(shares, conditional)
+        return variances_at_knots(design, variances, posterior.intercept_variance(shares), model)
+
+    def n_missing() -> int:
+        return (n_samples or needed_samples(simulation.squares, known())) - simulation.n_samples
+
+    if posterior.coupling_cost <= _QUICK:
+        posterior.couple()
+    for n in (1, MIN_SAMPLES):  # the first sample shows the cost of samples, some more their use
+        if not posterior.is_exact:
+            simulation.draw(n - simulation.n_samples)
+            missing = MIN_SAMPLES - n or n_missing()
+            if missing * simulation.cost > posterior.coupling_cost:
+                posterior.couple()
+                simulation = _Simulation(design, posterior, model, rng, shares)
+    if posterior.is_exact:
+        return known(), posterior.n_parameters
+    simulation.draw(MIN_SAMPLES - simulation.n_samples)
+    simulation.draw(n_missing())
+    least = variances_at_knots(design, conditional, 0.0, model)
+    return [
+        np.maximum(a + b, c) for a, b, c in zip(known(), simulation.squares, least, strict=True)
+    ], simulation.n_parameters
 
 
-def _shares(design: Design) -> np.ndarray:
+def variances_at_knots(
+    design: Design, variances: np.ndarray, intercept: float, model: ShapeModel
+) -> list[np.ndarray]:
+    """Return variances by bin at the knots of the curves of a model, and that of the intercept."""
+    errors = np.sign(variances) * np.sqrt(np.abs(variances))  # corrections may be negative
+    curves = [design.curve(d, own) for d, own in enumerate(design.split_by_feature(errors))]
+    values = _values(ShapeModel(tuple(curves), 0.0), model)
+    return [*(part * np.abs(part) for part in values[:-1]), np.array([intercept])]
+
+
+def bin_shares(design: Design) -> np.ndarray:
     """Return the share of each bin in the weight of the rows."""
     return np.concatenate([c.weights / c.weights.sum() for c in design.columns.columns])
 
 
-def _remainder(design: Design, sample: Sample) -> ShapeModel:
-    """Return the curves of a sample without what is independent of the other features."""
-    curves = design.shape_model(sample._replace(weights=sample.chain_means))
-    means = float(_shares(design) @ design.terms.matvec(sample.weights))
-    return replace(curves, intercept=sample.intercept + means)
+class _Simulation:
+    """Samples of the posterior: of whole models or, with ``shares``, of what is not known."""
+
+    def __init__(
+        self,
+        design: Design,
+        posterior: Posterior,
+        model: ShapeModel,
+        rng: np.random.Generator,
+        shares: np.ndarray | None = None,
+    ) -> None:
+        self._design, self._posterior, self._rng, self._shares = design, posterior, rng, shares
+        self._moments = Moments(model)
+        self._n_parameters: list[float] = []
+        self._first_products = posterior.products
+
+    def draw(self, n: int) -> None:
+        """Draw samples."""
+        for _ in range(n):
+            sample = self._posterior.sample(self._rng)
+            self._n_parameters.append(sample.explained)
+            self._moments.add(sampled_model(self._design, sample, self._shares))
+
+    @property
+    def n_samples(self) -> int:
+        """The number of samples."""
+        return len(self._n_parameters)
+
+    @property
+    def squares(self) -> list[np.ndarray]:
+        """The means of the squares, by term."""
+        return self._moments.squares
+
+    @property
+    def n_parameters(self) -> float:
+        """The mean effective number of parameters."""
+        return float(np.mean(self._n_parameters))
+
+    @property
+    def cost(self) -> float:
+        """The estimated seconds of a sample."""
+        products = self._posterior.products - self._first_products
+        return self._posterior.product_cost * products / self.n_samples
+
+
+def sampled_model(design: Design, sample: Sample, shares: np.ndarray | None) -> ShapeModel:
+    """Return the model of a sample; with the shares of the bins only of what is not known of it."""
+    if shares is None:
+        return design.shape_model(sample)
+    curves = design.shape_model(sample._replace(weights=sample.remainder))
+    means = float(shares @ design.terms.matvec(sample.weights))
+    return replace(curves, intercept=sample.intercept - sample.free_intercept + means)
+
+
+def needed_samples(simulated: list[np.ndarray], known: list[np.ndarray]) -> int:
+    """Return the number of samples for the default accuracy, given the parts of the variances.
+
+    If the fraction r of a variance is simulated, its root has a relative error of r / sqrt(2 n).
+    """
+    parts = [
+        (a.sum(), (a + b).sum()) for a, b in zip(simulated[:-1], known[:-1], strict=True) if b.any()
+    ]
+    # What is known may be negative.
+    fraction = max((part / max(total, 0.1 * part) for part, total in parts if part), default=0.0)
+    n = np.ceil((fraction / _ACCURACY) ** 2 / 2)
+    return int(np.clip(n, MIN_SAMPLES, _MAX_SAMPLES))
 
 
 class Moments:
@@ -169,7 +251,7 @@ class Moments:
             np.maximum(square - total**2 / self._n, 0.0) / (self._n - 1)
             for total, square in zip(self._sums, self._square_sums, strict=True)
         ]
-        return _as_model(self._model, variances, factor**2)
+        return errors_as_model(self._model, variances, factor**2)
 
 
 def _values(model: ShapeModel, grid: ShapeModel) -> list[np.ndarray]:
@@ -199,7 +281,9 @@ def _curve_values(shape: Shape, other: Shape) -> np.ndarray:
     return np.append(values, shape.at_missing())
 
 
-def _as_model(model: ShapeModel, variances: Sequence[np.ndarray], factor: float) -> ShapeModel:
+def errors_as_model(
+    model: ShapeModel, variances: Sequence[np.ndarray], factor: float
+) -> ShapeModel:
     """Return the roots of ``factor`` times the variances of all terms as a model."""
     errors = [np.sqrt(factor * part) for part in variances]
     shapes = tuple(

@@ -40,6 +40,7 @@ _REPLACED = {
     "interactions_",
     "n_features_in_",
     "shapes_",
+    "standard_errors_",
     "surface_density_",
 }
 
@@ -192,15 +193,22 @@ def _with_input_curves(last: Any, inputs: _Inputs) -> Any:
     columns, features = range(inputs.n), last.feature_info_
     names = set() if inputs.names is None else {"feature_names_in_"}
     folded = copy_without_solution(last, _VALID | _REPLACED | names)
-    models = [
-        ShapeModel(
-            tuple(inputs.curve(d, model, features) for d in columns),
-            model.intercept,
-            fold_surfaces(model, inputs.mappings, features),
-        )
-        for model in as_class_list(last.shapes_)
-    ]
+
+    def fold(models: Any) -> list[ShapeModel]:
+        return [
+            ShapeModel(
+                tuple(inputs.curve(d, model, features) for d in columns),
+                model.intercept,
+                fold_surfaces(model, inputs.mappings, features),
+            )
+            for model in as_class_list(models)
+        ]
+
+    models = fold(last.shapes_)
     folded.shapes_ = unwrap_binary(models)
+    errors = getattr(last, "standard_errors_", None)
+    if errors is not None and all(len(inputs.outputs(d)) <= 1 for d in columns):
+        folded.standard_errors_ = unwrap_binary(fold(errors))  # sums of curves would have others
     folded.feature_info_ = tuple(inputs.feature(d, features) for d in columns)
     folded.n_features_in_ = inputs.n
     if inputs.names is not None:

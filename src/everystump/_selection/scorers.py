@@ -79,12 +79,15 @@ def make_class_score(estimator: Any, scoring: Any, table: ClassTable, test: np.n
     """Return the function that scores a classifier on the rows ``test`` of a table.
 
     The usual scorers are computed here: they accept folds without some of the classes, and avoid
-    scikit-learn's checks, which take longer than the scores.
+    scikit-learn's checks, which take longer than the scores.  The log loss that is the default of
+    an estimator has the weights of its fit, class weights included.
     """
     label = table.label[test]
     metric = _built_in_metric(estimator, scoring)
     if metric is not None:
-        weight = _test_weight(table, test)
+        is_default_loss = estimator.scoring is None and scoring == "neg_log_loss"
+        is_weighted = is_default_loss and estimator.class_weight is not None
+        weight = table.weight[test] if is_weighted else _test_weight(table, test)
         return lambda candidate: metric(candidate.scores(test), label, weight)
     return _scikit_learn_score(estimator, scoring, table, table.classes[label], test)
 

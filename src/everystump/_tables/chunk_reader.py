@@ -16,12 +16,8 @@ from everystump._core.targets import TargetScale
 from everystump._scratch import ScratchSpace
 from everystump._sklearn_compat import check_columns, num_samples
 from everystump._tables.chunk_targets import ClassWeights, Numbers
-from everystump._tables.chunks import (
-    Chunk,
-    ChunkSummary,
-    TablePlan,
-    summarize_chunk,
-)
+from everystump._tables.chunks import ChunkSummary, TablePlan, summarize_chunk
+from everystump._tables.headers import Chunk, name_source
 from everystump._tables.row_hashes import RowHashes, hash_rows
 from everystump._tables.training_table import (
     ClassTable,
@@ -63,7 +59,7 @@ class ChunkReader:
         summary = self._summarize(estimator, ClassWeights)
         plan = summary.plan(self.max_bins, self.measure)
         check_n_classes(plan.classes, estimator)
-        rows = self._encode(plan, summary, scratch)
+        rows = self._encode(plan, scratch)
         table = ClassTable(
             **rows.fields,
             label=rows.target,
@@ -80,7 +76,7 @@ class ChunkReader:
     ) -> ReadTable:
         """Return the table of a regressor; store the names of its columns on the estimator."""
         summary = self._summarize(estimator, Numbers)
-        rows = self._encode(summary.plan(self.max_bins, self.measure), summary, scratch)
+        rows = self._encode(summary.plan(self.max_bins, self.measure), scratch)
         scale = target_scale(rows.target, rows.weight)
         return ReadTable(NumberTable(**rows.fields, y=rows.target, scale=scale), rows.columns)
 
@@ -90,10 +86,10 @@ class ChunkReader:
         """Return the summary of all chunks, merged pairwise, as the digits of a counter are."""
         # Sketches of 2^k chunks; merging equal sizes keeps the error of ranks small.
         by_size: list[ChunkSummary | None] = []
-        for k, chunk in enumerate(self._iterate()):
-            if k == 0:
+        for name, chunk in self._iterate():
+            if not by_size:
                 check_columns(estimator, chunk.X)
-            summary: ChunkSummary | None = self._summarize_one(k, chunk, targets)
+            summary: ChunkSummary | None = self._summarize_one(name, chunk, targets)
             size = 0
             while summary is not None:
                 if size == len(by_size):
@@ -108,53 +104,52 @@ class ChunkReader:
         for part in by_size:
             if part is not None:
                 merged = part if merged is None else part.merge(merged)
-        if merged is None or merged.n_rows == 0:
+        if merged is None or merged.header.n_rows == 0:
             raise ValueError("chunks: there are no rows of positive weight; pass some.")
         return merged
 
     def _summarize_one(
-        self, k: int, chunk: Chunk, targets: type[ClassWeights | Numbers]
+        self, name: str, chunk: Chunk, targets: type[ClassWeights | Numbers]
     ) -> ChunkSummary:
-        """Return the summary of a chunk; errors name the chunk, in which rows are counted."""
-        try:
-            return summarize_chunk(chunk, self.categorical_features, self.n_threads, targets)
-        except ValueError as error:
-            raise ValueError(f"Chunk {k}: {error}") from error
+        """Return the summary of a chunk."""
+        with name_source(name):
+            return summarize_chunk(chunk, self.categorical_features, self.n_threads, targets, name)
 
-    def _iterate(self) -> Iterator[Chunk]:
-        """Yield the chunks that have rows."""
+    def _iterate(self) -> Iterator[tuple[str, Chunk]]:
+        """Yield the chunks that have rows, and their names."""
         if not isinstance(self.chunks, Iterable):
             raise TypeError(
                 f"chunks={self.chunks!r} must be a list of tuples (X, y) or (X, y, sample_weight), "
                 f"or another object that can be iterated twice."
             )
-        for chunk in self.chunks:
+        for k, chunk in enumerate(self.chunks):
             if not isinstance(chunk, tuple) or not 2 <= len(chunk) <= 3:
                 raise TypeError(
                     f"chunks contains a {type(chunk).__name__}; each chunk must be a tuple (X, y) "
                     f"or (X, y, sample_weight)."
                 )
             if num_samples(chunk[0]):
-                yield Chunk(*chunk)
+                read = Chunk(*chunk)
+                yield read.source(f"chunk {k}"), read
 
-    def _encode(
-        self, plan: TablePlan, summary: ChunkSummary, scratch: ScratchSpace
-    ) -> _EncodedRows:
-        n = summary.n_rows
+    def _encode(self, plan: TablePlan, scratch: ScratchSpace) -> _EncodedRows:
+        header = plan.header
+        n, labels = header.n_rows, header.labels
         codes = scratch.empty((len(plan.columns), n), plan.code_type)
-        label = np.empty(n, dtype=plan.labels.dtype)
-        index = np.empty(n, dtype=np.int32 if summary.n_input_rows < 2**31 else np.int64)
+        label = np.empty(n, dtype=labels.dtype)
+        index = np.empty(n, dtype=np.int32 if header.n_input_rows < 2**31 else np.int64)
         hashes = RowHashes(*(np.empty(n, dtype=np.uint64) for _ in range(2)))
-        weight = np.empty(n) if summary.has_weights else None
+        weight = np.empty(n) if header.has_weights else None
         sums, start, n_input_rows = None, 0, 0
-        for chunk in self._iterate():
-            part = plan.read(chunk)
+        for name, chunk in self._iterate():
+            with name_source(name):
+                part = header.read(chunk)
             rows = slice(start, start + len(part.label))
             if rows.stop > n:
                 raise _second_pass_error(n)
             own = plan.encode(part, codes[:, rows], self.n_threads)
             sums = own if sums is None else add_sums(sums, own)
-            found = hash_rows(part.X, plan.labels.hashed(part.label), self.n_threads)
+            found = hash_rows(part.X, labels.hashed(part.label), self.n_threads)
             hashes.rows[rows], hashes.fine[rows] = found.rows, found.fine
             label[rows], index[rows] = part.label, n_input_rows + part.input_index
             if weight is not None:
@@ -164,7 +159,7 @@ class ChunkReader:
             raise _second_pass_error(n)
         fields = {
             "X": None,
-            "features": plan.features,
+            "features": header.features,
             "sample_weight": weight,
             "input_index": index,
             "n_input_rows": n_input_rows,

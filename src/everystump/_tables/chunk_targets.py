@@ -27,8 +27,8 @@ class ChunkTargets(Protocol):
     def read(y: Any) -> np.ndarray:
         """Return targets as an array of NumPy's own types."""
 
-    def merge(self, other: Any) -> Any:
-        """Return what is known of the targets of both."""
+    def merge(self, other: Any, source: str, other_source: str) -> Any:
+        """Return what is known of the targets of both; messages call them by their sources."""
 
     def encode(self, y: np.ndarray) -> np.ndarray:
         """Return encoded targets."""
@@ -38,17 +38,20 @@ class ChunkTargets(Protocol):
 
 
 class ClassWeights(NamedTuple):
-    """The distinct labels of some rows, in order, and the total weight of each."""
+    """The distinct labels of some rows, in order, their total weights and numbers of rows."""
 
     classes: np.ndarray
     weights: np.ndarray
+    counts: np.ndarray
 
     @classmethod
-    def summarize(cls, y: np.ndarray, weight: np.ndarray | None) -> ClassWeights:
-        """Return the labels of some rows."""
+    def summarize(cls, y: np.ndarray, weight: np.ndarray | None) -> tuple[ClassWeights, np.ndarray]:
+        """Return the labels of some rows, and the class index of each row."""
         check_target(y)
         classes, label = encode_labels(y)
-        return cls(classes, np.bincount(label, weight, len(classes)).astype(np.float64))
+        counts = np.bincount(label, minlength=len(classes))
+        weights = counts if weight is None else np.bincount(label, weight, len(classes))
+        return cls(classes, weights.astype(np.float64), counts), label
 
     @staticmethod
     def read(y: Any) -> np.ndarray:
@@ -60,20 +63,27 @@ class ClassWeights(NamedTuple):
         """The type of class indices."""
         return label_type(len(self.classes))
 
-    def merge(self, other: ClassWeights) -> ClassWeights:
+    def merge(self, other: ClassWeights, source: str, other_source: str) -> ClassWeights:
         """Return the labels of the rows of both."""
         if len(other.classes) == 0 or len(self.classes) == 0:
             return self if len(self.classes) else other
-        kinds = {labels.dtype.kind in "OUS" for labels in (self.classes, other.classes)}
-        if len(kinds) > 1:
+        is_text, other_is_text = (part.classes.dtype.kind in "OUS" for part in (self, other))
+        if is_text != other_is_text:
+            kinds = ("text", "numbers") if is_text else ("numbers", "text")
             raise ValueError(
-                f"y: the labels are text in one chunk and numbers in another "
+                f"y: the labels are {kinds[0]} in {source} and {kinds[1]} in {other_source} "
                 f"({self.classes.tolist()[0]!r} and {other.classes.tolist()[0]!r}); use one kind."
             )
         joined = np.concatenate([self.classes, other.classes])
         classes, index = np.unique(joined, return_inverse=True)
-        weights = np.bincount(index, np.concatenate([self.weights, other.weights]))
-        return ClassWeights(classes, weights)
+        weights, counts = np.zeros(len(classes)), np.zeros(len(classes), dtype=np.int64)
+        np.add.at(weights, index, np.concatenate([self.weights, other.weights]))
+        np.add.at(counts, index, np.concatenate([self.counts, other.counts]))
+        return ClassWeights(classes, weights, counts)
+
+    def class_index(self, part: ClassWeights) -> np.ndarray:
+        """Return the class index of each class of a part of the rows."""
+        return np.searchsorted(self.classes, part.classes).astype(self.dtype)
 
     def encode(self, y: np.ndarray) -> np.ndarray:
         """Return the class index of each label."""
@@ -95,9 +105,9 @@ class Numbers(NamedTuple):
     """Numbers to predict, of which nothing needs to be known beforehand."""
 
     @classmethod
-    def summarize(cls, y: np.ndarray, weight: np.ndarray | None) -> Numbers:
-        """Return nothing."""
-        return cls()
+    def summarize(cls, y: np.ndarray, weight: np.ndarray | None) -> tuple[Numbers, np.ndarray]:
+        """Return nothing, and the targets."""
+        return cls(), y
 
     @staticmethod
     def read(y: Any) -> np.ndarray:
@@ -109,7 +119,7 @@ class Numbers(NamedTuple):
         """The type of targets."""
         return np.dtype(np.float64)
 
-    def merge(self, other: Numbers) -> Numbers:
+    def merge(self, other: Numbers, source: str, other_source: str) -> Numbers:
         """Return nothing."""
         return self
 

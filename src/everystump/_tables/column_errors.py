@@ -20,14 +20,18 @@ _MAX_EXACT = 2**53
 
 def check_dtype(column: Any, name: str) -> None:
     """Check that a column has a dtype for numbers, text or objects."""
-    dtype = str(column.dtype).lower()
-    if dtype.startswith(_TIMES):
+    if has_times(column):
         raise datetime_error(column, name)
-    if dtype.startswith(_UNSUPPORTED):
+    if str(column.dtype).lower().startswith(_UNSUPPORTED):
         raise ValueError(
             f"X: column {name} is of type {column.dtype}, neither numbers nor text; convert it to "
             f"one of them, or drop it."
         )
+
+
+def has_times(column: Any) -> bool:
+    """Whether a column has a dtype for dates, times or durations."""
+    return str(column.dtype).lower().startswith(_TIMES)
 
 
 def check_levels(levels: np.ndarray, column: Any, name: str) -> None:

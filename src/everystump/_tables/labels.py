@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from datetime import date, time, timedelta
 from typing import Any, NoReturn
 
 import numpy as np
 from scipy.special import logsumexp
 
+from everystump._tables.column_errors import has_times
 from everystump._values import is_missing
 
 # Sorting is fast enough for fewer labels.
 _MANY_ROWS = 10_000
 # The longest lookup table of integer labels, and how many rows are looked up at a time.
-_MAX_RANGE, _CHUNK_ROWS = 1 << 16, 1 << 18
+_MAX_RANGE, _CHUNK_ROWS = 1 << 16, 1 << 13
 
 
 def read_labels(y: Any) -> Any:
@@ -76,6 +78,7 @@ def read_numbers(y: Any) -> Any:
     >>> read_numbers([1, 2.5])
     [1, 2.5]
     """
+    _check_no_dates(y)
     if hasattr(getattr(y, "dtype", None), "na_value") and hasattr(y, "isna"):
         y = _read_pandas_extension(y)
     cells = np.asarray(y)
@@ -97,6 +100,21 @@ def read_numbers(y: Any) -> Any:
             f"and every row needs a finite number; drop these rows."
         )
     return y
+
+
+def _check_no_dates(y: Any) -> None:
+    """Raise if targets are dates, times or durations; of objects, the first one decides."""
+    cells = y if hasattr(y, "dtype") else np.asarray(y)
+    shown = str(cells.dtype)
+    is_date = has_times(cells)
+    if shown == "object" and cells.ndim == 1:
+        first = next((cell for cell in cells if not is_missing(cell)), None)
+        is_date, shown = isinstance(first, date | time | timedelta), f"such as {first!r}"
+    if is_date:
+        raise ValueError(
+            f"y contains dates or times ({shown}), and a regression needs numbers; convert them, "
+            f"such as to days since some date."
+        )
 
 
 def _is_number(cell: Any) -> bool:

@@ -47,6 +47,20 @@ def check_monotonic_cst(monotonic_cst: Any, features: Sequence[Feature]) -> np.n
     return directions if directions.any() else None
 
 
+def has_constraints(monotonic_cst: Any) -> bool:
+    """Whether a valid ``monotonic_cst`` constrains any feature.
+
+    Examples
+    --------
+    >>> has_constraints(None), has_constraints([0, 0]), has_constraints({"age": "increasing"})
+    (False, False, True)
+    """
+    if monotonic_cst is None:
+        return False
+    is_named = isinstance(monotonic_cst, Mapping)
+    return any(value != 0 for value in (monotonic_cst.values() if is_named else monotonic_cst))
+
+
 def _in_order(monotonic_cst: Any) -> list:
     if isinstance(monotonic_cst, str | set | frozenset) or np.ndim(monotonic_cst) != 1:
         raise ValueError(

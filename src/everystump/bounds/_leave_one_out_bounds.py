@@ -32,7 +32,8 @@ _MARGIN = 0.99
 def read_ensembles(fitted: Any, X: Any, y: Any, bound: str) -> list[KernelEnsemble]:
     """Return a fitted machine or ensemble; raise an error that lists the supported models.
 
-    There is one for two classes, else one for each class against the rest.
+    There is one for two classes, and for machines of several classes; else there is one for each
+    class against the rest.
     """
     check_is_no_regressor(fitted, bound)
     if not isinstance(fitted, SupportsKernelEnsembles):
@@ -51,10 +52,11 @@ def read_ensembles(fitted: Any, X: Any, y: Any, bound: str) -> list[KernelEnsemb
 def read_ensemble(fitted: Any, X: Any, y: Any, bound: str) -> KernelEnsemble:
     """Return a fitted machine or ensemble for two classes."""
     ensembles = read_ensembles(fitted, X, y, bound)
-    if len(ensembles) > 1:
+    n_classes = max(len(ensembles), ensembles[0].n_classes)
+    if n_classes > 2:
         raise UnsupportedModelError(
-            f"fitted has {len(ensembles)} classes, but {bound} is for two; fit one class against "
-            f"the rest."
+            f"fitted has {n_classes} classes, but {bound} is for two; fit one class against the "
+            f"rest."
         )
     return ensembles[0]
 
@@ -66,14 +68,17 @@ def bound_left_out_error(
 
     By Lemma 3.1, leaving a row out lowers its margin by at most
     ``sum of c_t a_i^t K^t(x_i, x_i)``.  With several classes, a row counts as correct if
-    it is correct in every one-vs-rest problem.
+    it is correct in every one-vs-rest problem; see `KernelMachine` for machines of all classes.
     """
     wrong = _possible_errors(ensembles)
     weight = None if sample_weight is None else check_sample_weight(sample_weight, len(wrong))
     value = float(np.average(wrong, weights=weight))
     assumptions = left_out_assumptions(ensembles)
     violations = left_out_violations(ensembles, value, weight)
-    return Bound.from_value(value, f"{PAPER}, {theorem}", assumptions, violations)
+    reference = f"{PAPER}, {theorem}"
+    if ensembles[0].n_classes > 2:
+        reference += "; for several classes, see the user guide"
+    return Bound.from_value(value, reference, assumptions, violations)
 
 
 def left_out_assumptions(ensembles: list[KernelEnsemble]) -> tuple[str, ...]:
@@ -106,8 +111,10 @@ def loo_bound(fitted: Any, X: Any, y: Any, *, sample_weight: Any = None) -> Boun
     Parameters
     ----------
     fitted : KernelSVC or StumpSVC
-        A kernel machine.  With several classes, a sample counts if it does in any one-vs-rest
-        problem.
+        A kernel machine, or a StumpLogisticRegression.  With several classes, a sample counts if
+        it does in any one-vs-rest problem; in a multinomial model, if
+        ``sqrt(2) |a_i| K(x_i, x_i)`` exceeds the difference between the score of its class and the
+        largest other one.
     X, y : array-like
         The training data.
     sample_weight : array-like of shape (n_samples,), default=None

@@ -26,7 +26,13 @@ LeaveOneOut = Callable[[np.ndarray | None], Iterator[tuple[int, np.ndarray]]]
 
 @dataclass(frozen=True)
 class KernelMachine:
-    """A fitted kernel machine (Evgeniou et al., eq. 3)."""
+    """A fitted kernel machine (Evgeniou et al., eq. 3).
+
+    A machine of several classes has a score ``f_k`` and dual variables ``a_ik`` for each of them.
+    Leaving out row i changes its scores by at most ``|a_i| K(x_i, x_i)`` in the Euclidean norm, and
+    thus the difference of two of them by ``sqrt(2)`` times as much.  So ``margin`` is the score of
+    a row's class minus the largest of the others, ``a`` is ``sqrt(2) |a_i|``, and gaps are doubled.
+    """
 
     rows: np.ndarray  # (n_rows,): indices of its training rows in the whole training table
     a: np.ndarray  # (n_rows,): their dual variables
@@ -44,6 +50,7 @@ class KernelMachine:
     violations: tuple[str, ...]
     # Computes leave-one-out margins faster than refitting; None if there is no such method.
     leave_one_out: LeaveOneOut | None = None
+    n_classes: int = 2
 
     def leave_out(self, rows: np.ndarray | None = None) -> Iterator[tuple[int, np.ndarray]]:
         """Yield rows and all margins without them, if there is a faster method than refitting."""
@@ -77,6 +84,11 @@ class KernelEnsemble:
     def n_rows(self) -> int:
         """The number of rows of the training table."""
         return len(self.margin)
+
+    @property
+    def n_classes(self) -> int:
+        """The number of classes of each machine."""
+        return self.machines[0].n_classes
 
     @cached_property
     def influence(self) -> np.ndarray:
@@ -141,6 +153,8 @@ class SupportsKernelEnsembles(Protocol):
     def kernel_ensembles(self, X: Any, y: Any) -> list[KernelEnsemble]:
         """Return it as an ensemble: one for two classes, else one for each class against the rest.
 
+        Machines of several classes make a single ensemble.
+
         Raises `NotTrainingDataError` if ``X`` and ``y`` are not the training data.
         """
 
@@ -152,7 +166,7 @@ class SupportsKernelMachines(Protocol):
     def kernel_machines(
         self, rows: Callable[[], np.ndarray], signs: np.ndarray
     ) -> list[KernelMachine]:
-        """Return its machine for each row of ``signs``.
+        """Return its machine for each row of ``signs``, or a single one for several classes.
 
         ``rows`` returns the training samples as numbers.  ``signs`` holds their labels as 1 and -1:
         one row for two classes, else one for each class against the rest.

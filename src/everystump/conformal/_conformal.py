@@ -74,6 +74,7 @@ class ConformalPredictor(BaseEstimator):
                 "prefit=True: the estimator is fitted already; call conformalize, or use "
                 "prefit=False."
             )
+        self._check_estimator()
         self.__dict__.pop("_scores", None)
         self.estimator_ = self._fitted(X_train, y_train, fit_params or {})
         return self
@@ -97,6 +98,7 @@ class ConformalPredictor(BaseEstimator):
             Calibrated.
         """
         check_levels(self.confidence_level)
+        self._check_estimator()
         if self.prefit:
             self._check_prefit()
             self.estimator_ = self.estimator
@@ -107,6 +109,9 @@ class ConformalPredictor(BaseEstimator):
             )
         self._scores = self._conformity_scores(X_conformalize, y_conformalize)
         return self
+
+    def _check_estimator(self) -> None:
+        """Raise if the estimator is of the wrong kind."""
 
     def _check_prefit(self) -> None:
         check_is_fitted(self.estimator)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from sklearn.base import is_classifier
 
 from everystump._tables.labels import check_numbers
 from everystump.conformal._conformal import (
@@ -63,6 +64,13 @@ class SplitConformalRegressor(ConformalPredictor):
         self.estimator = estimator
         self.confidence_level = confidence_level
         self.prefit = prefit
+
+    def _check_estimator(self) -> None:
+        if is_classifier(self.estimator):
+            raise ValueError(
+                f"estimator={self.estimator!r} is a classifier, which has no prediction intervals; "
+                f"use SplitConformalClassifier, or pass a regressor."
+            )
 
     def _conformity_scores(self, X: Any, y: Any) -> np.ndarray:
         predicted = self.estimator_.predict(X)

@@ -14,11 +14,11 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Self
 
 from distributed import Client, Future, KilledWorker, wait
-from distributed.comm import CommClosedError
+from distributed.protocol.pickle import dumps, loads
 
 from everystump._core.blocks import combine
 from everystump.dask._watch import ClusterError, ClusterWatch
-from everystump.dask._worker import WorkerRows
+from everystump.dask._worker import Failed, WorkerRows
 
 # Seconds between two looks at a worker that has not answered yet.
 _POLL = 0.5
@@ -39,6 +39,7 @@ class _Call(NamedTuple):
     args: tuple
     is_logged: bool = True  # whether it changes the parts
     is_problem: bool = False  # whether it concerns a problem, not the table
+    is_transient: bool = False  # whether the next such call replaces its effect
 
 
 @dataclass(eq=False)
@@ -72,7 +73,7 @@ class RowCluster:
         self._parts: list[_Part] = []
         self._log: list[_Call] = []
         self._waiting: list[_Call] = []
-        self._first: tuple = ()
+        self._categorical_features: Any = None
         self.n_rebuilt = 0
 
     def __enter__(self) -> Self:
@@ -90,46 +91,21 @@ class RowCluster:
         """The number of parts."""
         return len(self._parts)
 
-    def start(self, assignment: dict[str, list[int]], *args: Any) -> None:
-        """Build a part on each worker from its chunks; ``args`` are those of `WorkerRows`."""
-        self._first = args
+    def await_workers(self) -> None:
+        """Wait until the cluster has workers; an adaptive one starts some for a task."""
+        if not self._client.nthreads():
+            task = self._client.submit(int, pure=False)
+            self._watch.wait_for_workers()
+            task.release()
+
+    def start(self, assignment: dict[str, list[int]], categorical_features: Any) -> None:
+        """Build a part on each worker from its chunks."""
+        self._categorical_features = categorical_features
         self._parts = [_Part(chunks, worker) for worker, chunks in assignment.items()]
         for part in self._parts:
             self._create(part)
         for part in self._parts:
             self._retry(part, lambda part: self._await_actor(part))
-
-    def compute(self, task: Any) -> Any:
-        """Return the result of a delayed object, which Dask computes again on lost workers."""
-        future = self._client.compute(task)
-        while True:
-            try:
-                return _poll(future)
-            except TimeoutError:
-                workers = self._watch.check(None)
-                if not workers:
-                    self._watch.wait_for_workers()
-            except KilledWorker as error:
-                raise ClusterError(
-                    f"Several workers were lost while they read a partition ({error}); give the "
-                    f"workers more memory, or split the data into smaller partitions."
-                ) from error
-            except Exception as error:
-                partition = self._failed_partition(future)
-                if partition is None:
-                    raise
-                what = " ".join(str(error).split()).rstrip(".")
-                raise ValueError(
-                    f"Partition {partition} cannot be read ({type(error).__name__}: {what}); check "
-                    f"its file, or the function that makes it."
-                ) from error
-
-    def _failed_partition(self, future: Any) -> int | None:
-        """Return the number of the partition whose task failed, None if another task did."""
-        scheduler: Any = self._client.scheduler
-        cause = self._client.sync(scheduler.get_error_cause, keys=[future.key])
-        # Tasks of collections have keys (name, number, ...), other ones are named.
-        return cause[1] if isinstance(cause, tuple) else None
 
     def keep(self, mask: Sequence[bool]) -> None:
         """Remove all other parts."""
@@ -143,13 +119,20 @@ class RowCluster:
         """Return the sum of the results of a method that changes nothing."""
         return combine(self.collect(method, *args))
 
-    def change(self, method: str, *args: Any) -> Any:
-        """Return the sum of the results of a method that changes problems."""
-        return combine(self._run(_Call(method, args, is_problem=True)))
+    def change(self, method: str, *args: Any, is_transient: bool = False) -> Any:
+        """Return the sum of the results of a method that changes problems.
+
+        The effect of ``is_transient`` calls lasts only until the next of them.
+        """
+        return combine(self._run(_Call(method, args, True, True, is_transient)))
 
     def update(self, method: str, *args: Any) -> None:
         """Call a method that changes problems and returns nothing, before the next one."""
         self._waiting.append(_Call(method, args, is_problem=True))
+
+    def change_table(self, method: str, *args: Any) -> list[Any]:
+        """Return the results of a method that changes the table, one per part."""
+        return self._run(_Call(method, args))
 
     def update_table(self, method: str, *args: Any, own: Sequence[tuple] = ()) -> None:
         """Call a method that changes the table, with arguments of its own first for each part."""
@@ -174,6 +157,8 @@ class RowCluster:
                 results.append(self._result(part, future))
             except _WorkerLostError:
                 results.append(self._retry(part, lambda part: self._repeat(part, calls), lost=True))
+        if call.is_transient:
+            self._log = [earlier for earlier in self._log if not earlier.is_transient]
         self._log += [call for call in calls if call.is_logged]
         return results
 
@@ -183,7 +168,8 @@ class RowCluster:
             (call.method, (*part.own_args.get(call.method, ()), *call.args)) for call in calls
         ]
         try:
-            return part.actor.run(messages)
+            # Dask would serialize each array by itself, which takes longer.
+            return part.actor.run(dumps(messages))
         except (OSError, ValueError, RuntimeError):
             return None
 
@@ -211,16 +197,15 @@ class RowCluster:
                 lost = True
 
     def _create(self, part: _Part) -> None:
-        """Start to build the actor of a part on its worker."""
-        n_threads = self._client.nthreads().get(part.worker, 1)
-        chunks = self._client.compute([self._chunks[k] for k in part.chunks])
-        plan, class_weight = self._first
+        """Start to build the actor of a part on its worker, which preferably reads its chunks."""
+        chunks = self._client.compute(
+            [self._chunks[k] for k in part.chunks], workers=[part.worker], allow_other_workers=True
+        )
         part.actor = None
         part.future = self._client.submit(
             WorkerRows,
-            plan,
-            class_weight,
-            n_threads,
+            [f"partition {k}" for k in part.chunks],
+            self._categorical_features,
             *chunks,
             actor=True,
             workers=[part.worker],
@@ -230,22 +215,55 @@ class RowCluster:
 
     def _await_actor(self, part: _Part) -> None:
         if part.actor is None:
-            part.actor = self._result(part, part.future)
+            try:
+                part.actor = self._wait(part, part.future)
+            except _WorkerLostError:
+                raise
+            except Exception as error:
+                raise self._reading_error(part.future, error) from error
+
+    def _reading_error(self, future: Future, error: Exception) -> Exception:
+        """Return the error for a partition that cannot be read, if it is one."""
+        if isinstance(error, KilledWorker):
+            return ClusterError(
+                f"Several workers were lost while they read a partition ({error}); give the "
+                f"workers more memory, or split the data into smaller partitions."
+            )
+        scheduler: Any = self._client.scheduler
+        cause = self._client.sync(scheduler.get_error_cause, keys=[future.key])
+        if not isinstance(cause, tuple):
+            return error
+        # Tasks of collections have keys (name, number, ...), other ones are named.
+        what = " ".join(str(error).split()).rstrip(".")
+        return ValueError(
+            f"Partition {cause[1]} cannot be read ({type(error).__name__}: {what}); check its "
+            f"file, or the function that makes it."
+        )
 
     def _result(self, part: _Part, future: Any) -> Any:
-        """Return the result of a call, or raise if its worker or the cluster is lost."""
+        """Return the result of a call."""
         if future is None:
             raise _WorkerLostError
+        result = loads(self._wait(part, future))
+        if isinstance(result, Failed):
+            raise result.error
+        return result
+
+    def _wait(self, part: _Part, future: Any) -> Any:
+        """Return the result of a task or call; raise if its worker or the cluster is lost."""
         while True:
             try:
                 return _poll(future)
-            except TimeoutError:
-                if part.worker not in self._watch.check([part.worker]):
-                    raise _WorkerLostError from None
-            except (CommClosedError, OSError) as error:
-                raise _WorkerLostError from error
             except Exception as error:
-                if part.worker not in self._watch.workers() or "Actor" in str(error):
+                is_late = isinstance(error, TimeoutError)
+                workers = self._watch.check([part.worker]) if is_late else self._watch.workers()
+                if part.worker not in workers:
+                    raise _WorkerLostError from error
+                if getattr(future, "status", "") == "error":  # of a task that failed
+                    raise
+                if is_late:
+                    continue
+                if isinstance(error, OSError) or "Actor" in str(error):
                     raise _WorkerLostError from error
                 raise
 

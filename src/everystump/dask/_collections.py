@@ -9,7 +9,7 @@ import numpy as np
 from dask import delayed, is_dask_collection
 from distributed import Client, futures_of
 
-from everystump._tables.chunks import Chunk
+from everystump._tables.headers import Chunk
 
 
 def make_chunks(X: Any, y: Any, sample_weight: Any) -> list[Any]:

@@ -6,31 +6,34 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from numbers import Real
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
-from dask import delayed, is_dask_collection
+from dask import is_dask_collection
 from distributed import Client, get_client
 
 from everystump._core.boosting.losses import BOOSTING_LOSSES
 from everystump._core.boosting.rows import BoostedRows
 from everystump._core.boosting.search import StumpSearch
-from everystump._core.chunk_columns import add_sums
-from everystump._core.columns import Column, Columns
+from everystump._core.columns import Columns
 from everystump._core.design import Design
 from everystump._core.measures import Measure, as_measure
+from everystump._core.multiclass import solve_class_rows
 from everystump._core.progress import FitProgress
+from everystump._core.solvers.multinomial_rows import MultinomialRows
 from everystump._core.solvers.problem import Solution, SolverOptions
 from everystump._core.solvers.rows import Rows
 from everystump._core.threads import count_threads, one_blas_thread
-from everystump._sklearn_compat import Interval, check_columns, one_of, param_names
-from everystump._tables.chunks import ChunkSummary, TablePlan, summarize_chunk
+from everystump._sklearn_compat import Interval, check_columns, param_names
+from everystump._tables.headers import TableHeader
+from everystump._tables.part_plan import PartPlanner, merge_headers
+from everystump._tables.part_table import PartHeader
 from everystump._tables.training_table import weight_by_class
 from everystump._tables.validation import check_n_classes
 from everystump._terms import Term
 from everystump.dask._cluster import RowCluster
 from everystump.dask._collections import assign_chunks, make_chunks, map_rows
-from everystump.dask._parts import ClusterTable, InteractionOptions
+from everystump.dask._parts import ClusterTable, EncodedTable
 from everystump.estimators import (
     StumpBoostingClassifier,
     StumpLogisticRegression,
@@ -43,29 +46,6 @@ from everystump.estimators._stump_ensemble import SCREENING_TOL
 
 # Interactions are chosen on at most about this many samples.
 _MAX_SCREENED = 200_000
-
-
-class _Encoded(NamedTuple):
-    """A table whose rows are encoded on the workers, and what is known of it here."""
-
-    table: ClusterTable
-    classes: np.ndarray
-
-    @property
-    def design(self) -> Design:
-        """The design of the columns, without rows."""
-        return self.table.design
-
-    def with_interactions(self, terms: Sequence[Term], max_cells: int, strength: float) -> _Encoded:
-        """Return the table with exactly these interactions."""
-        options = InteractionOptions(terms, max_cells, strength)
-        return self._replace(table=self.table.with_interactions(options))
-
-    def problems(self) -> list[tuple[int, str]]:
-        """Return the positive class of each problem, and the suffix of its title."""
-        if len(self.classes) == 2:
-            return [(1, "")]
-        return [(k, f", class {name}") for k, name in enumerate(self.classes.tolist())]
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -109,19 +89,23 @@ class _DaskEstimator(_ClusterParameters, ScoreClassifier):
         """
         self._validate_params()
         chunks = make_chunks(X, y, sample_weight)
-        client = get_client() if self.client is None else self.client
-        _check_running(client)
+        client = _running_client(self.client)
         # Actors use the current client.
         current, rows = client.as_current(), RowCluster(client, chunks, self.timeout)
         with one_blas_thread, current, rows as cluster:
-            summary = _summarize(cluster, chunks, self.categorical_features)
-            check_columns(self, X if hasattr(X, "chunks") else X._meta)
+            cluster.await_workers()
             assignment = assign_chunks(client, X, len(chunks))
-            self._fit_cluster(self._encode(cluster, summary, assignment), summary)
+            cluster.start(assignment, self.categorical_features)
+            headers = cluster.collect("read_header")
+            header = merge_headers(headers)
+            check_columns(self, X if hasattr(X, "chunks") else X._meta)
+            _set_header(cluster, header, headers, list(assignment.values()))
+            n_additions = max(sum(part.n_rows) for part in headers) + 1 + len(headers)
+            self._fit_cluster(self._encode(cluster, header, n_additions), header)
         self.n_rebuilt_parts_ = cluster.n_rebuilt
         return self
 
-    def _fit_cluster(self, encoded: _Encoded, summary: ChunkSummary) -> None:
+    def _fit_cluster(self, encoded: EncodedTable, header: TableHeader) -> None:
         """Fit to encoded rows."""
         raise NotImplementedError
 
@@ -129,30 +113,29 @@ class _DaskEstimator(_ClusterParameters, ScoreClassifier):
         """Return the measure, the number of bins, and the other options of the design."""
         raise NotImplementedError
 
-    def _encode(
-        self, cluster: RowCluster, summary: ChunkSummary, assignment: dict[str, list[int]]
-    ) -> _Encoded:
+    def _encode(self, cluster: RowCluster, header: TableHeader, n_additions: int) -> EncodedTable:
         """Encode the rows on the workers."""
         measure, max_bins, _ = self._encoding()
-        plan = summary.plan(max_bins, measure)
-        check_n_classes(plan.classes, self)
-        by_class = weight_by_class(self.class_weight, plan.classes, summary.labels.weights)
+        classes, weights = header.labels.classes, header.labels.weights
+        check_n_classes(classes, self)
+        by_class = weight_by_class(self.class_weight, classes, weights)
         self._reset()
         self._training_record = None
-        self.feature_info_ = plan.features
+        self.feature_info_ = header.features
         options = {"measure": measure, **self._encoding()[2]}
-        cluster.start(assignment, plan, by_class)
-        columns, counts, n_additions = _finish_columns(cluster, plan, assignment, options)
+        n_threads = count_threads(self.n_jobs)
+        planner = PartPlanner(cluster, header, max_bins, measure, n_threads)
+        columns, tables = planner.find_columns()
+        cluster.update_table("set_design", tables, by_class, columns, options)
         design = Design.from_columns(
-            Columns(columns, np.empty((len(columns), 0), dtype=plan.code_type)),
+            Columns(columns, np.empty((len(columns), 0), dtype=tables[0].dtype)),
             sample_weight=None,
             join=False,
             **options,
         )
-        totals = by_class * summary.labels.weights
-        n_threads = count_threads(self.n_jobs)
+        counts, totals = header.labels.counts, by_class * weights
         table = ClusterTable(cluster, design, counts, totals, n_additions, n_threads)
-        return _Encoded(table, plan.classes)
+        return EncodedTable(table, classes)
 
     def to_local(self) -> Any:
         """Return the fitted model as the estimator without Dask, for NumPy arrays and frames."""
@@ -236,9 +219,9 @@ class _DaskStumpEnsemble(_DaskEstimator, FixedCClassifier):
         options = self._design_options() if hasattr(self, "feature_info_") else {}
         return as_measure(self.measure), self._max_bins(sys.maxsize), options
 
-    def _fit_cluster(self, encoded: _Encoded, summary: ChunkSummary) -> None:
-        smallest, largest = summary.smallest_weight, summary.largest_weight
-        by_class = encoded.table.class_totals / summary.labels.weights
+    def _fit_cluster(self, encoded: EncodedTable, header: TableHeader) -> None:
+        smallest, largest = header.smallest_weight, header.largest_weight
+        by_class = encoded.table.class_totals / header.labels.weights
         check_cost(self.C, np.outer([smallest, largest], by_class))
         choice = self._interaction_choice(len(encoded.problems()))
         if not choice.is_none:
@@ -254,7 +237,7 @@ class _DaskStumpEnsemble(_DaskEstimator, FixedCClassifier):
         warn_if_not_converged(self)
 
     def _solve_cluster(
-        self, encoded: _Encoded, tol: float, keys: list[int] | None = None
+        self, encoded: EncodedTable, tol: float, keys: list[int] | None = None
     ) -> list[Solution]:
         """Solve the problem of each class; with ``keys``, keep the problems and add their keys."""
         solutions, loss = [], self._loss_family()
@@ -264,19 +247,18 @@ class _DaskStumpEnsemble(_DaskEstimator, FixedCClassifier):
             with FitProgress(self.verbose, title) as progress:
                 options = SolverOptions(tol, self.max_iter, progress)
                 solutions.append(encoded.design.solve_rows(loss, Rows(parts, self.C), options))
-            if keys is None:
-                encoded.table.cluster.close_problems()
-            else:
-                keys.append(parts.key)
+            encoded.close(parts, keys)
         return solutions
 
-    def _choose_terms(self, encoded: _Encoded, choice: InteractionChoice) -> list[Term]:
+    def _choose_terms(self, encoded: EncodedTable, choice: InteractionChoice) -> list[Term]:
         """Return the interactions to include, chosen on a sample of the rows."""
         fit = self._cluster_additive_fit(encoded, choice)
         encoded.table.cluster.close_problems()
         return choice.terms(fit, self.interaction_strength)
 
-    def _cluster_additive_fit(self, encoded: _Encoded, choice: InteractionChoice) -> AdditiveFit:
+    def _cluster_additive_fit(
+        self, encoded: EncodedTable, choice: InteractionChoice
+    ) -> AdditiveFit:
         """Return additive solutions on a sample of the rows, if interactions are to be measured."""
         design, loss = encoded.design, self._loss_family()
         if not choice.needs_screening(design):
@@ -331,8 +313,6 @@ class DaskStumpLogisticRegression(_DaskStumpEnsemble, _DaskProbabilities, StumpL
     ----------
     C : float, default=1.0
         As in `StumpLogisticRegression`, like all other parameters.
-    multi_class : {"ovr"}, default="ovr"
-        On a cluster, several classes are one-vs-rest problems; "multinomial" is not supported.
     client, timeout
         As in `DaskStumpSVC`.
     """
@@ -341,10 +321,27 @@ class DaskStumpLogisticRegression(_DaskStumpEnsemble, _DaskProbabilities, StumpL
     _parameter_constraints: ClassVar[dict] = {
         **StumpLogisticRegression._parameter_constraints,
         **_CONSTRAINTS,
-        "multi_class": [one_of("ovr")],
     }
 
-    multi_class: str = "ovr"
+    def _solve_cluster(
+        self, encoded: EncodedTable, tol: float, keys: list[int] | None = None
+    ) -> list[Solution]:
+        n_classes = len(encoded.classes)
+        if not self._is_multinomial(n_classes):
+            return super()._solve_cluster(encoded, tol, keys)
+        parts = encoded.table.open_multinomial(self.C)
+        title = self._multinomial_title(n_classes, self.C)
+        with FitProgress(self.verbose, title) as progress:
+            solutions = solve_class_rows(
+                encoded.design,
+                MultinomialRows(parts),
+                C=self.C,
+                tol=tol,
+                max_iter=self.max_iter,
+                progress=progress,
+            )
+        encoded.close(parts, keys)
+        return solutions
 
 
 @dataclass(eq=False, repr=False)
@@ -376,7 +373,7 @@ class DaskStumpBoostingClassifier(_DaskProbabilities, StumpBoostingClassifier):
         options = {"fit_intercept": True, "feature_range": None}
         return as_measure("mixed"), max(2, self._max_bins(sys.maxsize)), options
 
-    def _fit_cluster(self, encoded: _Encoded, summary: ChunkSummary) -> None:
+    def _fit_cluster(self, encoded: EncodedTable, header: TableHeader) -> None:
         columns, loss = encoded.design.columns, BOOSTING_LOSSES[self.loss]
         search = StumpSearch(columns.columns, self.criterion, self.min_weight_fraction_leaf)
         self._fit_seed = self._seed()
@@ -389,54 +386,35 @@ class DaskStumpBoostingClassifier(_DaskProbabilities, StumpBoostingClassifier):
         self._store_boosted(encoded.classes, stumps, results, none, columns)
 
 
-def _check_running(client: Client) -> None:
+def _running_client(client: Client | None) -> Client:
+    """Return the client, the current one if it is None."""
+    if client is None:
+        try:
+            client = get_client()
+        except ValueError:
+            raise ValueError(
+                "client=None means the current client of Dask, but there is none; start one with "
+                "distributed.Client(...) first, or pass it as client."
+            ) from None
     if client.status != "running":
         raise ValueError(
             f"client={client!r} is not connected (status {client.status}); pass a running client."
         )
+    return client
 
 
-def _summarize(
-    cluster: RowCluster, chunks: Sequence[Any], categorical_features: Any
-) -> ChunkSummary:
-    """Return the summary of all chunks, merged pairwise on the workers."""
-    summaries = [delayed(summarize_chunk)(chunk, categorical_features) for chunk in chunks]
-    while len(summaries) > 1:
-        pairs = [summaries[k : k + 2] for k in range(0, len(summaries), 2)]
-        summaries = [delayed(_merge)(*pair) for pair in pairs]
-    summary = cluster.compute(summaries[0])
-    if summary.n_rows == 0:
-        raise ValueError("X has no rows of positive weight; pass some.")
-    return summary
-
-
-def _merge(first: ChunkSummary, *others: ChunkSummary) -> ChunkSummary:
-    return first.merge(others[0]) if others else first
-
-
-def _finish_columns(
+def _set_header(
     cluster: RowCluster,
-    plan: TablePlan,
-    assignment: dict[str, list[int]],
-    options: dict[str, Any],
-) -> tuple[tuple[Column, ...], np.ndarray, int]:
-    """Complete the columns from the sums of all parts, and pass them to the parts.
-
-    Returns
-    -------
-    tuple
-        The columns, the number of rows of each class, and the number of additions of a sum.
-    """
-    sizes, parts = cluster.collect("sizes"), list(assignment.values())
-    n_rows = np.zeros(sum(len(part) for part in parts), dtype=np.int64)
-    sums = sizes[0].sums
-    for k, (part, size) in enumerate(zip(parts, sizes, strict=True)):
-        n_rows[part] = size.n_rows
-        sums = add_sums(sums, size.sums) if k else sums
-    columns, starts = plan.finish(sums), np.cumsum(n_rows) - n_rows
-    has_rows = [sum(size.n_rows) > 0 for size in sizes]
+    header: TableHeader,
+    headers: Sequence[PartHeader],
+    chunks: Sequence[Sequence[int]],
+) -> None:
+    """Pass the header of the table, and where their chunks begin, to the parts that have rows."""
+    n_rows = np.zeros(sum(map(len, chunks)), dtype=np.int64)
+    for part, own in zip(headers, chunks, strict=True):
+        n_rows[own] = part.n_rows
+    starts = np.cumsum(n_rows) - n_rows
+    has_rows = [sum(part.n_rows) > 0 for part in headers]
     cluster.keep(has_rows)
-    own = [(starts[part].tolist(),) for part, kept in zip(parts, has_rows, strict=True) if kept]
-    cluster.update_table("set_design", columns, options, own=own)
-    counts = np.sum([size.class_counts for size in sizes], axis=0)
-    return columns, counts, max(size.n_additions for size in sizes) + len(sizes)
+    own_args = [(starts[own].tolist(),) for own, kept in zip(chunks, has_rows, strict=True) if kept]
+    cluster.update_table("set_header", header, own=own_args)

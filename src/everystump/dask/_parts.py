@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import count
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -14,13 +14,14 @@ from everystump._core.boosting.rows import READ_ONLY as BOOSTING_READ_ONLY
 from everystump._core.design import Design
 from everystump._core.losses import LossFamily
 from everystump._core.packing import Packing, keep_columns
+from everystump._core.solvers.multinomial_blocks import READ_ONLY as MULTINOMIAL_READ_ONLY
+from everystump._core.solvers.multinomial_blocks import TRANSIENT as MULTINOMIAL_TRANSIENT
 from everystump._core.solvers.row_blocks import READ_ONLY as SOLVER_READ_ONLY
 from everystump._core.solvers.row_blocks import SolverBlocks
 from everystump._core.solvers.rows import SolverParts
 from everystump._terms import Term
 from everystump.dask._cluster import RowCluster
 
-_READ_ONLY = SOLVER_READ_ONLY | BOOSTING_READ_ONLY
 _keys = count()
 
 
@@ -77,36 +78,73 @@ class ClusterTable:
         design = replace(self.design, columns=columns, packing=keep_columns(codes, columns.sizes))
         return (self.interactions.add_to(design) if self.interactions else design).packing
 
-    def open_solver(self, positive: int, loss: LossFamily, C: float) -> ClusterParts:
+    def open_solver(self, positive: int, loss: LossFamily, C: float) -> BinaryParts:
         """Return the problem of a class against the rest."""
-        parts = self._parts(positive, loss)
+        parts = self._binary_parts(positive, loss)
         self.cluster.update("open_solver", parts.key, positive, loss, C)
         return parts
 
-    def open_boosting(self, positive: int, loss: BoostingLoss) -> ClusterParts:
+    def open_boosting(self, positive: int, loss: BoostingLoss) -> BinaryParts:
         """Return the boosting problem of a class against the rest."""
-        parts, mean = self._parts(positive, None), self.total_weight / self.n_rows
+        parts, mean = self._binary_parts(positive, None), self.total_weight / self.n_rows
         self.cluster.update("open_boosting", parts.key, positive, loss, mean)
         return parts
 
-    def _parts(self, positive: int, loss: LossFamily | None) -> ClusterParts:
+    def open_multinomial(self, C: float) -> MultinomialClusterParts:
+        """Return the problem of all classes."""
+        parts = MultinomialClusterParts(self, next(_keys), self.n_rows, C)
+        self.cluster.update("open_multinomial", parts.key, C)
+        return parts
+
+    def _binary_parts(self, positive: int, loss: LossFamily | None) -> BinaryParts:
         n_positive = int(self.class_counts[positive])
-        return ClusterParts(
-            self, next(_keys), positive, loss, self.n_rows, n_positive, self.total_weight
+        return BinaryParts(
+            self, next(_keys), self.n_rows, positive, loss, n_positive, self.total_weight
         )
+
+
+class EncodedTable(NamedTuple):
+    """A table whose rows are encoded on the workers, and what is known of it here."""
+
+    table: ClusterTable
+    classes: np.ndarray
+
+    @property
+    def design(self) -> Design:
+        """The design of the columns, without rows."""
+        return self.table.design
+
+    def with_interactions(
+        self, terms: Sequence[Term], max_cells: int, strength: float
+    ) -> EncodedTable:
+        """Return the table with exactly these interactions."""
+        options = InteractionOptions(terms, max_cells, strength)
+        return self._replace(table=self.table.with_interactions(options))
+
+    def close(self, parts: ClusterParts, keys: list[int] | None) -> None:
+        """Remove a solved problem; with ``keys``, keep it and add its key."""
+        if keys is None:
+            self.table.cluster.close_problems()
+        else:
+            keys.append(parts.key)
+
+    def problems(self) -> list[tuple[int, str]]:
+        """Return the positive class of each problem, and the suffix of its title."""
+        if len(self.classes) == 2:
+            return [(1, "")]
+        return [(k, f", class {name}") for k, name in enumerate(self.classes.tolist())]
 
 
 @dataclass(frozen=True)
 class ClusterParts:
-    """The rows of one binary problem in the parts of a cluster; see `SolverParts`."""
+    """The rows of one problem in the parts of a cluster; see `Parts`."""
+
+    _read_only: ClassVar[frozenset[str]]
+    _transient: ClassVar[frozenset[str]] = frozenset()
 
     table: ClusterTable
     key: int
-    positive: int
-    loss: LossFamily | None
     n_rows: int
-    n_positive: int
-    total_weight: float
 
     @property
     def n_threads(self) -> int:
@@ -130,9 +168,10 @@ class ClusterParts:
 
     def call(self, method: str, *args: Any, n_rows: float | None = None) -> Any:
         """Return the sum of the results of a method of all parts."""
-        cluster = self.table.cluster
-        run = cluster.read if method in _READ_ONLY else cluster.change
-        return run("call", self.key, method, args, self._share(n_rows))
+        cluster, call = self.table.cluster, (self.key, method, args, self._share(n_rows))
+        if method in self._read_only:
+            return cluster.read("call", *call)
+        return cluster.change("call", *call, is_transient=method in self._transient)
 
     def update(self, method: str, *args: Any, n_rows: float | None = None) -> None:
         """Call a method of all parts that returns nothing, together with the next `call`."""
@@ -141,6 +180,42 @@ class ClusterParts:
     def _share(self, n_rows: float | None) -> float | None:
         """Return how many of some rows a part has."""
         return None if n_rows is None else n_rows / self.table.cluster.n_parts
+
+
+@dataclass(frozen=True)
+class MultinomialClusterParts(ClusterParts):
+    """The rows of a multinomial problem in the parts of a cluster; see `MultinomialParts`."""
+
+    _read_only: ClassVar[frozenset[str]] = MULTINOMIAL_READ_ONLY
+    _transient: ClassVar[frozenset[str]] = MULTINOMIAL_TRANSIENT
+
+    C: float
+
+    @property
+    def class_costs(self) -> np.ndarray:
+        """The total cost of the rows of each class."""
+        return self.C * self.table.class_totals
+
+    @property
+    def n_sum_additions(self) -> int:
+        """An upper bound on the additions that a row's term goes through in a sum."""
+        return self.n_additions
+
+    def dual_coef(self) -> np.ndarray:
+        """Return an array without samples: dual variables stay on the workers."""
+        return np.empty((len(self.table.class_totals), 0))
+
+
+@dataclass(frozen=True)
+class BinaryParts(ClusterParts):
+    """The rows of one binary problem in the parts of a cluster; see `SolverParts`."""
+
+    _read_only: ClassVar[frozenset[str]] = SOLVER_READ_ONLY | BOOSTING_READ_ONLY
+
+    positive: int
+    loss: LossFamily | None
+    n_positive: int
+    total_weight: float
 
     def subsample(self, k: int, C: float) -> SolverParts:
         """Return one out of every ``k`` rows as a separate problem with another C.

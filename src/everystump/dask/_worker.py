@@ -11,27 +11,20 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
+from distributed import get_worker
+from distributed.protocol.pickle import dumps, loads
 
 from everystump._core.blocks import Blocks
 from everystump._core.boosting.losses import BoostingLoss
 from everystump._core.boosting.rows import boosted_blocks
-from everystump._core.chunk_columns import BinSums, add_sums
 from everystump._core.columns import Column, Columns
 from everystump._core.design import Design
 from everystump._core.losses import LossFamily
-from everystump._core.solvers.row_blocks import SolverBlocks, subsample_rows
-from everystump._tables.chunks import Chunk, TablePlan
+from everystump._core.solvers.multinomial_blocks import MultinomialBlocks
+from everystump._core.solvers.row_blocks import SolverBlocks
+from everystump._tables.headers import Chunk
+from everystump._tables.part_table import PartTable
 from everystump._terms import Term
-
-
-@dataclass
-class PartSizes:
-    """The sizes of the chunks of a part, and sums over its rows."""
-
-    n_rows: list[int]  # of each chunk, of positive weight
-    class_counts: np.ndarray  # (n_classes,)
-    n_additions: int  # through which a row's term goes at most in a sum over the part
-    sums: list[BinSums]  # of each column
 
 
 @dataclass
@@ -41,7 +34,7 @@ class RowSample:
     codes: np.ndarray  # (n_features, n_rows)
     label: np.ndarray  # (n_rows,)
     weight: np.ndarray  # (n_rows,)
-    duals: np.ndarray  # (n_problems, n_rows)
+    duals: np.ndarray  # (n_problems, n_rows); a multinomial problem has one row per class
 
     def __add__(self, other: RowSample) -> RowSample:
         return RowSample(
@@ -52,62 +45,53 @@ class RowSample:
         )
 
 
-class _EncodedRows(NamedTuple):
-    """The encoded rows of a chunk."""
+class Failed(NamedTuple):
+    """The result of a call that raised an error, unlike one that was lost with its worker."""
 
-    codes: np.ndarray  # (n_features, n_rows)
-    label: np.ndarray  # (n_rows,)
-    weight: np.ndarray | None  # (n_rows,)
-    sums: list[BinSums]  # of each column
-
-    @classmethod
-    def from_chunk(cls, chunk: Chunk, plan: TablePlan, n_threads: int) -> _EncodedRows:
-        rows = plan.read(chunk)
-        codes = np.empty((len(plan.columns), len(rows.label)), dtype=plan.code_type)
-        return cls(codes, rows.label, rows.weight, plan.encode(rows, codes, n_threads))
+    error: Exception
 
 
-class WorkerRows:
-    """The rows of some chunks; ``class_weight`` is the weight of each class."""
+class WorkerRows(PartTable):
+    """The rows of some chunks, which messages call by their ``sources``; see `PartTable`."""
 
-    def __init__(
-        self, plan: TablePlan, class_weight: np.ndarray, n_threads: int, *chunks: Chunk
-    ) -> None:
-        parts = [_EncodedRows.from_chunk(chunk, plan, n_threads) for chunk in chunks]
-        self._codes = np.concatenate([part.codes for part in parts], axis=1)
-        self._label = np.concatenate([part.label for part in parts])
-        self._sample_weight = _join_weights([(part.weight, len(part.label)) for part in parts])
-        self._weight = _multiply(self._sample_weight, class_weight, self._label)
-        self._sizes = [len(part.label) for part in parts]
-        self._n_threads = n_threads
-        self._starts: list[int] = []
+    def __init__(self, sources: Sequence[str], categorical_features: Any, *chunks: Chunk) -> None:
+        n_threads = get_worker().state.nthreads
+        super().__init__(chunks, sources, categorical_features, n_threads)
         self._design: Design | None = None
         self._problems: dict[int, Blocks] = {}
-        sums = parts[0].sums
-        for part in parts[1:]:
-            sums = add_sums(sums, part.sums)
-        self._sums, self._n_classes = sums, len(class_weight)
 
-    def run(self, calls: Sequence[tuple[str, tuple]]) -> Any:
-        """Call methods one after the other, given their arguments; return the last result."""
-        result = None
-        for method, args in calls:
-            result = getattr(self, method)(*args)
-        return result
+    def run(self, calls: bytes) -> bytes:
+        """Call methods, given pickled pairs of their names and arguments.
 
-    def sizes(self) -> PartSizes:
-        """Return the sizes of the part."""
-        counts = np.bincount(self._label, minlength=self._n_classes)
-        return PartSizes(self._sizes, counts, len(self._label) + 1, self._sums)
+        Returns
+        -------
+        bytes
+            The last result, pickled; `Failed` if one of the calls raised an error.
+        """
+        result: Any = None
+        try:
+            for method, args in loads(calls):
+                result = getattr(self, method)(*args)
+        except Exception as error:
+            result = Failed(error)
+        return dumps(result)
 
     def set_design(
-        self, starts: Sequence[int], columns: tuple[Column, ...], options: dict[str, Any]
+        self,
+        tables: Sequence[np.ndarray],
+        class_weight: np.ndarray,
+        columns: tuple[Column, ...],
+        options: dict[str, Any],
     ) -> None:
-        """Set the columns of the whole table; ``starts`` are the first rows of the chunks in it."""
-        self._starts = list(starts)
-        own = Columns(columns, self._codes)
+        """Encode the rows, given the code of each cell by column, and set the columns.
+
+        ``class_weight`` is the weight of each class.
+        """
+        codes, label, weight = self.encode(tables)
+        self._label, self._weight = label, _multiply(weight, class_weight, label)
+        self._n_classes = len(class_weight)
         self._design = Design.from_columns(
-            own, sample_weight=self._sample_weight, join=False, **options
+            Columns(columns, codes), sample_weight=weight, join=False, **options
         )
 
     @property
@@ -134,6 +118,17 @@ class WorkerRows:
             self.design.packing, None, is_positive, loss, self._weight, C, self._n_threads
         )
 
+    def open_multinomial(self, key: int, C: float) -> None:
+        """Add the problem of all classes."""
+        self._problems[key] = MultinomialBlocks(
+            self.design.packing,
+            None,
+            self._label,
+            C * self._weight,
+            self._n_classes,
+            self._n_threads,
+        )
+
     def open_subsample(
         self, key: int, positive: int, loss: LossFamily, C: float, k: int
     ) -> np.ndarray:
@@ -144,7 +139,7 @@ class WorkerRows:
         ndarray
             The number of rows, of positive ones, and the total weight.
         """
-        rows = self._subsample(k)
+        rows = self.subsample(k)
         weight = self._weight
         equal = weight.strides == (0,)
         is_positive = self._label[rows] == positive
@@ -175,28 +170,15 @@ class WorkerRows:
 
     def sample(self, keys: Sequence[int], k: int) -> RowSample:
         """Return one out of every ``k`` rows with their dual variables in some problems."""
-        rows = self._subsample(k)
-        duals = np.empty((len(keys), len(rows)))
-        for k, key in enumerate(keys):
-            duals[k] = self._problems[key].dual_coef()[rows]  # type: ignore[attr-defined]
+        rows = self.subsample(k)
+        duals = [np.empty((0, len(rows)))]
+        for key in keys:
+            found = self._problems[key].dual_coef()  # type: ignore[attr-defined]
+            duals.append(np.atleast_2d(found)[:, rows])
+        codes = self.design.columns.codes[:, rows]
         return RowSample(
-            self._codes[:, rows], self._label[rows], np.array(self._weight[rows]), duals
+            codes, self._label[rows], np.array(self._weight[rows]), np.concatenate(duals)
         )
-
-    def _subsample(self, k: int) -> np.ndarray:
-        offsets = np.cumsum([0, *self._sizes[:-1]])
-        parts = [
-            subsample_rows(start, start + size, k) - start + offset
-            for start, size, offset in zip(self._starts, self._sizes, offsets, strict=True)
-        ]
-        return np.concatenate(parts)
-
-
-def _join_weights(parts: list[tuple[np.ndarray | None, int]]) -> np.ndarray | None:
-    """Return the weights of the rows of all chunks; None if all are 1."""
-    if all(weight is None for weight, _ in parts):
-        return None
-    return np.concatenate([np.ones(n) if weight is None else weight for weight, n in parts])
 
 
 def _multiply(

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from everystump._core.design import Design
 from everystump._core.shapes import ShapeModel
+from everystump._core.solvers.posterior import InaccurateSampleError
 from everystump._core.standard_errors import FittedRows, Moments, laplace_errors
 from everystump._core.threads import count_threads, one_blas_thread
 from everystump._explanations.access import shape_models
@@ -44,6 +45,10 @@ class BandsMixin:
         """Return the scores of the training samples in each problem, in the solver's units."""
         raise NotImplementedError
 
+    def _as_fitted(self, y: Any) -> Any:
+        """Return labels or targets as those that the model was fitted to."""
+        return y
+
     def _score_factor(self, table: Any) -> float:
         """Return the factor of the solver's scores in those of the model."""
         return 1.0
@@ -60,9 +65,10 @@ class BandsMixin:
     ) -> Self:
         """Compute standard errors of all curves and surfaces.
 
-        They are computed on request, because they take about as long as a fit and need the
-        training data.  `curve`, `surface` and `explain_global` then accept ``bands=True``, and
-        `everystump.explain.CurvesDisplay` draws bands.
+        They are computed on request, because they need the training data and take about as long as
+        a fit, and longer if features are strongly correlated or if there are interactions.
+        `curve`, `surface` and `explain_global` then accept ``bands=True``, and the displays of
+        `everystump.explain` and the report page show them.
 
         Parameters
         ----------
@@ -79,10 +85,10 @@ class BandsMixin:
             "gamma".  "bootstrap" is the standard deviation over refits with random sample weights,
             for any loss; it does not include the bias of the regularization.
         n_samples : int, default=None
-            Number of samples of the posterior, or of refits.  By default as many samples as give
-            standard errors a relative error of about 3%, from 8 to 200: fewer if features are
-            nearly independent, 200 (an error of 5%) if there are interactions or no intercept; and
-            50 refits (an error of 10%).
+            Number of samples of the posterior, or of refits.  By default none if the model has
+            few bins, for which standard errors are exact; else as many as give standard errors a
+            relative error of about 3%, from 4 to 200; 100 (an error of 7%) if there are
+            interactions or no intercept; and 50 refits (an error of 10%).
         random_state : int, default=0
             Seed of the samples.
 
@@ -114,7 +120,13 @@ class BandsMixin:
         with one_blas_thread:
             table, design = self._training_design(X, y, sample_weight)
             compute = self._laplace_bands if method == "laplace" else self._bootstrap_bands
-            errors = compute(table, design, n_samples, rng)
+            try:
+                errors = compute(table, design, n_samples, rng)
+            except InaccurateSampleError as error:
+                raise ValueError(
+                    f"C={self._fitted_cost():g}: the curvature is too ill-conditioned for "
+                    f'method="laplace"; fit the model with a smaller C, or use method="bootstrap".'
+                ) from error
         self.standard_errors_ = errors if len(errors) > 1 else errors[0]
         return self
 
@@ -134,20 +146,15 @@ class BandsMixin:
             raise ValueError(
                 "C=inf: a hard margin has no standard errors; fit the model with a finite C."
             )
-        if method == "laplace" and getattr(self, "multi_class_", "ovr") == "multinomial":
-            raise ValueError(
-                f'method="laplace" is for separate problems, and {name} fitted all classes in one; '
-                f'use method="bootstrap", or multi_class="ovr".'
-            )
         if method == "laplace" and not self._loss_family().has_curvature:
             raise ValueError(
-                f'method="laplace" needs a loss with curvature, and that of {name} is piecewise '
-                f'linear; use method="bootstrap".'
+                f"{name} has a piecewise linear loss, without the curvature that "
+                f'method="laplace" needs; use method="bootstrap".'
             )
 
     def _training_design(self, X: Any, y: Any, sample_weight: Any) -> tuple[TrainingTable, Design]:
         """Return the table and the design that the model was fitted to."""
-        table, design = clone(self)._prepare(X, y, sample_weight)
+        table, design = clone(self)._prepare(X, self._as_fitted(y), sample_weight)
         record, own = self._training_record, table.training_record()
         if record is not None and (own.table_checksum, own.weights_checksum) != (
             record.table_checksum,

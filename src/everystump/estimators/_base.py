@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -15,6 +15,7 @@ from everystump._core.columns import RowDensity
 from everystump._core.shapes import ShapeModel
 from everystump._core.targets import INVERSE_LINKS
 from everystump._core.threads import count_threads
+from everystump._explanations.thumbnails import curves_html
 from everystump._sklearn_compat import num_samples
 from everystump._tables.frames import Feature, as_supported_table
 from everystump._tables.labels import (
@@ -202,10 +203,22 @@ class ScoreClassifier(ClassifierMixin, TableEstimator):
 
 
 def rename_classes(model: Any, names: np.ndarray) -> None:
-    """Replace the classes 0, 1, ... of a fitted classifier, and of those inside it, by names."""
+    """Replace the classes 0, 1, ... of a fitted classifier, and of those inside it, by names.
+
+    The same is done with the classes that have weights in ``class_weight``.
+    """
     model.classes_ = names[model.classes_]
+    rename_class_weights(model, dict(enumerate(names.tolist())))
     for inner in model._sub_estimators() if isinstance(model, ScoreClassifier) else ():
         rename_classes(inner, names)
+
+
+def rename_class_weights(model: Any, names: Mapping[Any, Any]) -> None:
+    """Replace the classes in the parameters ``class_weight`` of a classifier and its members."""
+    for parameter, weights in model.get_params().items():
+        if parameter.rpartition("__")[2] == "class_weight" and isinstance(weights, Mapping):
+            renamed = {names.get(label, label): weight for label, weight in weights.items()}
+            model.set_params(**{parameter: renamed})
 
 
 def unwrap_binary(parts: list) -> Any:
@@ -252,6 +265,11 @@ class ShapeEstimator(ExplanationMixin, EditingMixin, TableEstimator):
 
     def _decision_function(self, X: np.ndarray) -> np.ndarray:
         return self._evaluate(self.shapes_, X)
+
+    def _html_repr(self) -> str:
+        """Return the diagram of scikit-learn, and the curves of a fitted model, for notebooks."""
+        diagram = super()._html_repr()
+        return diagram + curves_html(self) if hasattr(self, "shapes_") else diagram
 
     def _evaluate(self, models: ShapeModel | list[ShapeModel], X: np.ndarray) -> np.ndarray:
         n_threads = count_threads(self.n_jobs)

@@ -14,6 +14,7 @@ from everystump._core.solvers.certificate import Certificate
 from everystump._sklearn_compat import num_samples
 from everystump._tables.labels import class_indices, one_vs_rest
 from everystump._tables.validation import check_rows
+from everystump.bounds._bound import UnsupportedModelError
 from everystump.bounds._protocol import (
     EnsembleMember,
     KernelEnsemble,
@@ -103,7 +104,7 @@ class KernelVoteClassifier(ShapeClassifier):
         return [replace(problem, caveats=caveats) for problem in self._problems]
 
     def _read_problems(self, X: np.ndarray, signs: np.ndarray) -> list[KernelEnsemble]:
-        by_problem: list[list[KernelMachine]] = [[] for _ in signs]
+        members: list[list[KernelMachine]] = []
         adaptive = (_SCALED,) if self._adaptive else ()
         for estimator, rows, features in zip(
             self.estimators_, self.estimators_samples_, self.estimators_features_, strict=True
@@ -116,14 +117,22 @@ class KernelVoteClassifier(ShapeClassifier):
                 )
             part = partial(member_samples, X, rows, features)
             machines = estimator.kernel_machines(part, signs[:, rows])
-            for problem, machine in zip(by_problem, machines, strict=True):
-                violations = machine.violations + adaptive
-                problem.append(replace(machine, rows=rows, violations=violations))
+            members.append(
+                [replace(m, rows=rows, violations=m.violations + adaptive) for m in machines]
+            )
+        if len({len(machines) for machines in members}) > 1:
+            raise UnsupportedModelError(
+                "the members of the vote fit several classes in different ways, one-vs-rest and "
+                "multinomial; use one multi_class for all of them, or validation_bound."
+            )
+        by_problem = list(zip(*members, strict=True))
         r = len(self.estimators_samples_[0])
-        margins = signs * self._decision_function(X).T
+        scores = self._decision_function(X).T
+        is_joint = by_problem[0][0].n_classes > 2
+        margins = class_margins(scores, signs)[None] if is_joint else signs * scores
         return [
             KernelEnsemble(
-                tuple(machines),
+                machines,
                 self.weights_,
                 margin,
                 combines_signs=self.combines_signs,
@@ -163,13 +172,27 @@ def training_signs(fitted: Any, y: Any, n_samples: int) -> np.ndarray:
     return np.where(one_vs_rest(label, len(fitted.classes_)), 1.0, -1.0)
 
 
-def find_violations(sign: np.ndarray, certificate: Certificate) -> tuple[str, ...]:
-    """Return the assumptions of the theorems that the fit of a kernel machine violates."""
+def class_margins(scores: np.ndarray, signs: np.ndarray) -> np.ndarray:
+    """Return the score of each sample's class minus the largest of the others.
+
+    Both arguments have one row per class; ``signs`` is 1 for the class of a sample, else -1.
+    """
+    own = np.where(signs > 0, scores, -np.inf).max(axis=0)
+    return own - np.where(signs > 0, -np.inf, scores).max(axis=0)
+
+
+def find_violations(signs: np.ndarray, certificate: Certificate) -> tuple[str, ...]:
+    """Return the assumptions of the theorems that the fit of a kernel machine violates.
+
+    ``signs`` has one row, or one per class of a machine of several classes.
+    """
     violations = []
     if not certificate.converged:
         violations.append("the fit stopped above its tolerance; raise max_iter or tol")
-    if min(np.sum(sign > 0), np.sum(sign < 0)) < 2:
-        violations.append("a class has a single sample, and without it only one class remains")
+    n_positive = np.sum(signs > 0, axis=-1)
+    if np.min([n_positive, signs.shape[-1] - n_positive]) < 2:
+        rest = "only one class remains" if signs.ndim == 1 else "the class has none"
+        violations.append(f"a class has a single sample, and without it {rest}")
     return tuple(violations)
 
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from copy import copy
 from numbers import Real
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from everystump._core.shapes import ShapeModel
+from everystump._core.shapes import Shape, ShapeModel
 from everystump._explanations.access import (
     class_labels,
     class_model_indices,
@@ -17,7 +17,16 @@ from everystump._explanations.access import (
     surface_weights,
     training_density,
 )
-from everystump._explanations.editing import CurveEdit, check_region, remove_curve
+from everystump._explanations.editing import (
+    CurveEdit,
+    cap_shape,
+    check_caps,
+    check_limits,
+    check_region,
+    freeze_shape,
+    remove_curve,
+    replace_curve,
+)
 from everystump._explanations.surface_editing import SurfaceEdit, check_box, remove_surfaces
 from everystump._explanations.terms import term_features, term_names
 from everystump._tables.frames import Feature
@@ -162,6 +171,123 @@ class EditingMixin:
             edit.set(k, edit.mean(k))
         return self._finished(edit, "was flattened", class_label)
 
+    def cap_curve(
+        self,
+        feature: str | int,
+        *,
+        lowest: Any = None,
+        highest: Any = None,
+        class_label: Any = None,
+    ) -> Self:
+        """Return a copy of the model in which the contribution of a feature is limited.
+
+        Contributions below ``lowest`` are raised to it, and those above ``highest`` are lowered,
+        also those of missing values.  Interactions are not changed, nor what contributes 0 because
+        training did not have it: unknown levels, and missing values of a feature without any.
+
+        Parameters
+        ----------
+        feature : str or int
+            Name or index of the feature.
+        lowest, highest : float, default=None
+            Limits of the contribution to the score; unlimited where None.
+        class_label : label, default=None
+            The class whose curve is edited; by default, the curves of all classes.
+
+        Returns
+        -------
+        Self
+            Edited copy, as in `set_curve`.
+
+        Examples
+        --------
+        >>> from everystump import DecisionStumpClassifier
+        >>> stump = DecisionStumpClassifier().fit([[0], [1], [4], [5]], [0, 0, 1, 1])
+        >>> capped = stump.cap_curve("x0", highest=0.25)
+        >>> capped.decision_function([[1], [4]]), capped.edits_
+        (array([-1.  ,  0.25]), ('x0 was capped to at most 0.25',))
+        """
+        limits = check_caps(lowest, highest)
+        ends = [("at least", lowest), ("at most", highest)]
+        words = " and ".join(f"{word} {end:.10g}" for word, end in ends if end is not None)
+        title, d = self._single_feature(feature, "capped")
+        return self._with_curves(
+            d,
+            lambda shape: cap_shape(shape, *limits),
+            f"{title} was capped to {words}",
+            class_label,
+        )
+
+    def freeze_curve(
+        self, feature: str | int, *, low: Any = None, high: Any = None, class_label: Any = None
+    ) -> Self:
+        """Return a copy of the model whose curve is constant below ``low`` and above ``high``.
+
+        The curve keeps its values at these ends beyond them, for example where there are few
+        samples.  Missing values and interactions are not changed.
+
+        Parameters
+        ----------
+        feature : str or int
+            Name or index of a numeric feature.
+        low, high : float, default=None
+            The ends of the part of the curve that does not change; unbounded where None.
+        class_label : label, default=None
+            The class whose curve is edited; by default, the curves of all classes.
+
+        Returns
+        -------
+        Self
+            Edited copy, as in `set_curve`.
+
+        Examples
+        --------
+        >>> from everystump import StumpSVC
+        >>> model = StumpSVC().fit([[0], [1], [2], [3]], [0, 0, 1, 1])
+        >>> frozen = model.freeze_curve("x0", high=2)
+        >>> scores = frozen.decision_function([[2], [3]])
+        >>> bool(scores[0] == scores[1]), frozen.edits_
+        (True, ('x0 was frozen above 2',))
+        """
+        if low is None and high is None:
+            raise ValueError("low=None, high=None: pass one of them, or both.")
+        limits = check_limits(low, high)
+        title, d = self._single_feature(feature, "frozen")
+        if self.feature_info_[d].levels is not None:
+            raise ValueError(
+                f"feature={title!r} is a category and has no order, so it cannot be frozen beyond "
+                f"a value; use set_curve or flatten_curve."
+            )
+        ends = [("below", low), ("above", high)]
+        words = " and ".join(f"{word} {end:.10g}" for word, end in ends if end is not None)
+        return self._with_curves(
+            d,
+            lambda shape: freeze_shape(shape, *limits),
+            f"{title} was frozen {words}",
+            class_label,
+        )
+
+    def _single_feature(self, feature: Any, verb: str) -> tuple[Any, int]:
+        """Return the name and the index of a feature; raise if it is an interaction."""
+        models = shape_models(self)
+        term = term_features(self.feature_info_, models[0].terms, feature)
+        (title,) = term_names(self.feature_info_, [term])
+        if len(term) > 1:
+            raise ValueError(
+                f"feature={title!r} is an interaction, and only curves are {verb}; use set_curve, "
+                f"flatten_curve or remove_feature."
+            )
+        return title, term[0]
+
+    def _with_curves(
+        self, d: int, change: Callable[[Shape], Shape], text: str, class_label: Any
+    ) -> Self:
+        """Return a copy in which the curves of a feature are changed, for some or all classes."""
+        models = shape_models(self)
+        for k in class_model_indices(class_labels(self), len(models), class_label):
+            models = replace_curve(models, k, d, change(models[k][d]))
+        return self._edited(models, text + self._class_suffix(class_label, len(models)), None)
+
     def remove_feature(self, feature: str | int | tuple) -> Self:
         """Return a copy of the model without the contribution of a feature or of an interaction.
 
@@ -256,10 +382,13 @@ class EditingMixin:
 
     def _finished(self, edit: CurveEdit | SurfaceEdit, what: str, class_label: Any) -> Self:
         """Return a copy with an edit, and its description."""
-        suffix = f" for class {class_label!r}" if class_label is not None else ""
-        suffix = suffix if len(edit.models) > 1 else ""
+        suffix = self._class_suffix(class_label, len(edit.models))
         text = f"{edit.title} {what}{edit.description}{suffix}"
         return self._edited(edit.models, text, edit.weights)
+
+    @staticmethod
+    def _class_suffix(class_label: Any, n_models: int) -> str:
+        return f" for class {class_label!r}" if class_label is not None and n_models > 1 else ""
 
     def _edited(
         self, models: list[ShapeModel], description: str, weights: tuple[np.ndarray, ...] | None

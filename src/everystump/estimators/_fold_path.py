@@ -91,7 +91,7 @@ def cv_results(name: str, values: list[float], paths: list[FoldPath]) -> dict[st
         "params": [{name: value} for value in values],
         **{f"split{k}_test_score": row for k, row in enumerate(scores)},
         "mean_test_score": scores.mean(axis=0),
-        "std_test_score": scores.std(axis=0),
+        "std_test_score": _deviations(scores),
         "rank_test_score": rankdata(-scores.mean(axis=0), method="min").astype(int),
         "mean_fit_time": fit_times.mean(axis=0),
         "std_fit_time": fit_times.std(axis=0),
@@ -100,3 +100,9 @@ def cv_results(name: str, values: list[float], paths: list[FoldPath]) -> dict[st
         "max_gap": gaps.max(axis=0),
         "n_splits": len(paths),
     }
+
+
+def _deviations(scores: np.ndarray) -> np.ndarray:
+    """Return the standard deviations over folds; squares of tiny and huge scores stay in range."""
+    _, exponent = np.frexp(np.abs(scores).max())
+    return np.ldexp(np.ldexp(scores, -exponent).std(axis=0), exponent)

@@ -12,10 +12,12 @@ from sklearn.utils.validation import check_is_fitted
 from everystump._core.columns import RowDensity
 from everystump._core.losses import Hinge, LossFamily, SquaredHinge
 from everystump._core.measures import as_measure
+from everystump._core.solvers.certificate import Certificate
 from everystump._tables.frames import Feature
 from everystump._tables.validation import check_rows
 from everystump._terms import Term
 from everystump._text import truncate_list
+from everystump.bounds._bound import UnsupportedModelError
 from everystump.bounds._protocol import KernelEnsemble, KernelMachine
 from everystump.estimators._base import as_class_list
 from everystump.estimators._bounds import (
@@ -75,34 +77,39 @@ class StumpBounds:
     ) -> list[KernelMachine]:
         """Return the fitted kernel machine of each problem; see `SupportsKernelMachines`."""
         self._check_unconstrained()
-        margins = signs * np.atleast_2d(self._decision_function(rows()).T)
-        duals = signs * np.atleast_2d(self.dual_coef_)[:, self._kept]
-        violations = ((INTERCEPT,) if self.fit_intercept else ()) + self._data_dependence()
+        scores = np.atleast_2d(self._decision_function(rows()).T)
+        duals = np.atleast_2d(self.dual_coef_)[:, self._kept]
+        certificates = as_class_list(self.certificate_)
         return [
-            KernelMachine(
-                rows=np.arange(len(a)),
-                a=a,
-                margin=margin,
-                diagonal=np.broadcast_to(self._kernel_diagonal, a.shape),
-                kappa=self._max_kernel,
-                kappa_is_proven=True,
-                C=self._largest_cost,
-                has_hinge_loss=self._loss_family() is Hinge,
-                has_bounded_duals=self._loss_family() is not SquaredHinge,
-                gap=max(0.0, certificate.primal - certificate.dual),
-                # At most the tolerance: without a sample, the objective is not larger.
-                refit_gap=self.tol * certificate.primal / max(1.0 - self.tol, 1e-3),
-                violations=violations + find_violations(sign, certificate),
-            )
-            for sign, a, margin, certificate in zip(
-                signs, duals, margins, as_class_list(self.certificate_), strict=True
-            )
+            self._machine(sign * a, sign * score, certificate, sign)
+            for sign, a, score, certificate in zip(signs, duals, scores, certificates, strict=True)
         ]
+
+    def _machine(
+        self, a: np.ndarray, margin: np.ndarray, certificate: Certificate, signs: np.ndarray
+    ) -> KernelMachine:
+        """Return a machine, given its dual variables, its margins and the labels as signs."""
+        violations = ((INTERCEPT,) if self.fit_intercept else ()) + self._data_dependence()
+        return KernelMachine(
+            rows=np.arange(len(a)),
+            a=a,
+            margin=margin,
+            diagonal=np.broadcast_to(self._kernel_diagonal, a.shape),
+            kappa=self._max_kernel,
+            kappa_is_proven=True,
+            C=self._largest_cost,
+            has_hinge_loss=self._loss_family() is Hinge,
+            has_bounded_duals=self._loss_family() is not SquaredHinge,
+            gap=max(0.0, certificate.primal - certificate.dual),
+            # At most the tolerance: without a sample, the objective is not larger.
+            refit_gap=self.tol * certificate.primal / max(1.0 - self.tol, 1e-3),
+            violations=violations + find_violations(signs, certificate),
+        )
 
     def _check_unconstrained(self) -> None:
         """Check that there are no monotonic constraints, which kernel machines do not have."""
         if self._monotonic_signs() is not None:
-            raise ValueError(
+            raise UnsupportedModelError(
                 f"monotonic_cst={self.monotonic_cst!r}: the bounds are for kernel machines, and a "
                 f"model with monotonic constraints is not one; use monotonic_cst=None or "
                 f"cross-validation."

@@ -14,6 +14,7 @@ from everystump._selection.folds import Fold, make_class_folds, split_holdout
 from everystump._selection.scorers import Candidate, Score, make_class_score
 from everystump._sklearn_compat import one_of
 from everystump._tables.chunk_reader import ChunkReader, ReadTable
+from everystump._tables.labels import class_indices
 from everystump._tables.training_table import ClassTable
 from everystump.bounds._leave_one_out_bounds import LOO_THEOREM, bound_left_out_error
 from everystump.estimators._base import TabularClassifier
@@ -43,6 +44,12 @@ class StumpClassifier(StumpBounds, BaseStumpEnsemble, TabularClassifier):
 
     def _make_score(self, table: ClassTable, scoring: Any, test: np.ndarray) -> Score:
         return make_class_score(self, scoring, table, test)
+
+    def _as_fitted(self, y: Any) -> Any:
+        """Return labels, or their indices if the user chose the order of the classes."""
+        if np.array_equal(np.sort(self.classes_), self.classes_):
+            return y
+        return class_indices(y, self.classes_, len(y))
 
     def _problem_scores(self, table: ClassTable) -> list[np.ndarray]:
         scores = self._decision_function(table.X)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Real
 from typing import Any, ClassVar
 
@@ -12,14 +12,18 @@ import numpy as np
 from everystump._core.design import Design
 from everystump._core.losses import Logistic, LossFamily
 from everystump._core.multiclass import solve_classes
+from everystump._core.multinomial_errors import FittedClasses, multinomial_errors
 from everystump._core.progress import FitProgress
 from everystump._core.shapes import ShapeModel
 from everystump._core.solvers.problem import Solution
+from everystump._core.threads import count_threads
+from everystump._explanations.access import shape_models
 from everystump._sklearn_compat import Interval, one_of
+from everystump._tables.monotonic import has_constraints
 from everystump._tables.training_table import ClassTable
-from everystump.bounds._bound import UnsupportedModelError
 from everystump.bounds._protocol import KernelMachine
 from everystump.estimators._base import LogOddsClassifier
+from everystump.estimators._bounds import class_margins
 from everystump.estimators._stump_classifier import (
     CPathClassifier,
     FixedCClassifier,
@@ -35,15 +39,28 @@ class _LogisticEnsemble(LogOddsClassifier, StumpClassifier):
 
     _output_attributes: ClassVar[tuple[str, ...]] = ("classes_", "multi_class_")
 
-    multi_class: str = "ovr"
+    multi_class: str = "multinomial"
 
     def _loss_family(self) -> LossFamily:
         return Logistic
 
     @property
     def _has_softmax(self) -> bool:
-        # Before a fit, as in cross-validation, the parameter decides.
-        return getattr(self, "multi_class_", self.multi_class) == "multinomial"
+        # Before a fit, as in cross-validation, the parameters decide.
+        return getattr(self, "multi_class_", self._way_of_classes()) == "multinomial"
+
+    def _way_of_classes(self) -> str:
+        """Return how more than two classes are fitted, given the parameters.
+
+        Only differences of the scores of a multinomial model matter, and adding an increasing
+        function to all of them makes them monotonic without any effect: constraints on the curves
+        of a class would not constrain its probabilities.
+        """
+        return "ovr" if has_constraints(self.monotonic_cst) else self.multi_class
+
+    def _is_multinomial(self, n_classes: int) -> bool:
+        """Whether the classes are to be fitted as one multinomial problem."""
+        return n_classes > 2 and self._way_of_classes() == "multinomial"
 
     def _solve_problems(
         self,
@@ -54,45 +71,57 @@ class _LogisticEnsemble(LogOddsClassifier, StumpClassifier):
         **options: Any,
     ) -> list[Solution]:
         """Solve the problem of all classes, or one per class; two classes are one problem."""
-        if self.multi_class == "ovr" or len(table.classes) == 2:
+        n_classes = len(table.classes)
+        if not self._is_multinomial(n_classes):
             return super()._solve_problems(table, design, starts, verbose, **options)
-        if design.signs is not None:
-            raise ValueError(
-                f"monotonic_cst={self.monotonic_cst!r} cannot be combined with "
-                f'multi_class="multinomial" for {len(table.classes)} classes, where only '
-                f'differences of curves matter; use multi_class="ovr" or monotonic_cst=None.'
-            )
-        title = f"{type(self).__name__}, C={options['C']:g}, {len(table.classes)} classes"
-        with FitProgress(verbose, title) as progress:
+        with FitProgress(verbose, self._multinomial_title(n_classes, options["C"])) as progress:
             return solve_classes(
                 design,
                 table.label,
-                len(table.classes),
+                n_classes,
                 table.weight,
                 progress=progress,
                 starts=starts,
                 **options,
             )
 
+    def _multinomial_title(self, n_classes: int, C: float) -> str:
+        return f"{type(self).__name__}, C={C:g}, {n_classes} classes"
+
     def _store_models(
         self, design: Design, solutions: list[Solution], models: list[ShapeModel]
     ) -> None:
         super()._store_models(design, solutions, models)
-        self.multi_class_ = self.multi_class if len(models) > 1 else "ovr"
-        if self.multi_class_ == "multinomial":
-            self.certificate_ = solutions[0].certificate
+        self.multi_class_ = "ovr"
+        if self._is_multinomial(len(models)):
+            self.multi_class_, self.certificate_ = "multinomial", solutions[0].certificate
+
+    def _laplace_bands(
+        self, table: Any, design: Design, n_samples: int | None, rng: np.random.Generator
+    ) -> list[ShapeModel]:
+        if self.multi_class_ == "ovr":
+            return super()._laplace_bands(table, design, n_samples, rng)
+        scores, C = np.array(self._problem_scores(table)), self._fitted_cost()
+        return multinomial_errors(
+            design,
+            FittedClasses(table.label, table.weight, table.sample_weight, scores, C),
+            shape_models(self),
+            n_samples=n_samples,
+            rng=rng,
+            n_threads=count_threads(self.n_jobs),
+        )
 
     def kernel_machines(
         self, rows: Callable[[], np.ndarray], signs: np.ndarray
     ) -> list[KernelMachine]:
         """Return the fitted kernel machine of each problem; see `SupportsKernelMachines`."""
-        if self._has_softmax and len(signs) > 1:
-            raise UnsupportedModelError(
-                f'multi_class="multinomial" fits one problem to all {len(signs)} classes, and the '
-                f'bounds are for one kernel machine per class; use multi_class="ovr", or '
-                f"validation_bound on held-out samples."
-            )
-        return super().kernel_machines(rows, signs)
+        if not self._has_softmax or len(signs) == 1:
+            return super().kernel_machines(rows, signs)
+        margin = class_margins(self._decision_function(rows()).T, signs)
+        a = np.sqrt(2.0) * np.linalg.norm(self.dual_coef_[:, self._kept], axis=0)
+        machine = self._machine(a, margin, self.certificate_, signs)
+        gap, refit_gap = 2 * machine.gap, 2 * machine.refit_gap
+        return [replace(machine, gap=gap, refit_gap=refit_gap, n_classes=len(signs))]
 
 
 @dataclass(eq=False, repr=False)
@@ -110,10 +139,11 @@ class StumpLogisticRegression(FixedCClassifier, _LogisticEnsemble):
         As in `StumpSVC`.
     interactions, interaction_strength, interaction_bins, max_interaction_order
         As in `StumpSVC`.
-    multi_class : {"ovr", "multinomial"}, default="ovr"
-        How more than two classes are fitted: as one problem per class against the rest, whose
-        probabilities are normalized, or as one multinomial problem, whose probabilities are the
-        softmax of the scores and which does not support monotonic constraints.
+    multi_class : {"multinomial", "ovr"}, default="multinomial"
+        How more than two classes are fitted: as one multinomial problem, whose probabilities are
+        the softmax of the scores, or as one problem per class against the rest, whose probabilities
+        are normalized.  With ``monotonic_cst``, always the latter: monotonic scores of a
+        multinomial model would not constrain its probabilities.
     class_weight, tol, max_iter, n_jobs, verbose
         As in `StumpSVC`.
 
@@ -122,7 +152,8 @@ class StumpLogisticRegression(FixedCClassifier, _LogisticEnsemble):
     certificate_ : Certificate or list of Certificate
         As in `StumpSVC`; a single one for a multinomial model.
     multi_class_ : str
-        "multinomial" if more than two classes were fitted as one problem, else "ovr".
+        "multinomial" if more than two classes were fitted as one problem, else "ovr": for two
+        classes, with ``multi_class="ovr"``, and with monotonic constraints.
     shapes_, intercept_, dual_coef_, classes_, n_iter_, exact_
         As in `StumpSVC`.  The scores of the classes of a multinomial model sum to 0.
     interactions_, interaction_strength_, surface_density_
@@ -159,7 +190,7 @@ class StumpLogisticRegressionCV(CPathClassifier, _LogisticEnsemble):
         As in `StumpSVC`.
     interaction_bins, max_interaction_order
         As in `StumpSVC`.
-    multi_class : {"ovr", "multinomial"}, default="ovr"
+    multi_class : {"multinomial", "ovr"}, default="multinomial"
         As in `StumpLogisticRegression`.
     class_weight, tol, max_iter, n_jobs, verbose
         As in `StumpSVC`.

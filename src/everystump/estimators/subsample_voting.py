@@ -334,7 +334,7 @@ class SubsampleVotingClassifier(MetaEstimatorMixin, ProbabilityClassifier, Kerne
         )
         if not all(isinstance(template, logistic) for template in templates):
             return False
-        return len({template.multi_class for template in templates}) == 1
+        return len({template._way_of_classes() for template in templates}) == 1
 
     def _has_probabilities(self) -> bool:
         """Return whether the vote is a mean of votes, probabilities or log-odds."""
@@ -347,7 +347,7 @@ class SubsampleVotingClassifier(MetaEstimatorMixin, ProbabilityClassifier, Kerne
 
     def _probabilities(self, scores: np.ndarray) -> np.ndarray:
         if self._has_log_odds() and self.outputs == "scores":
-            return self._templates()[0]._probabilities(scores)
+            return self.estimators_[0]._probabilities(scores)
         return vote_fractions(scores)
 
     def _n_outputs(self) -> int:

@@ -19,7 +19,7 @@ from everystump._core.solvers.certificate import (
     sum_rounding,
 )
 from everystump._core.solvers.problem import Problem, Solution
-from everystump._core.solvers.row_blocks import RowSums
+from everystump._core.solvers.row_blocks import CertificateSums, RowSums
 from everystump._core.solvers.rows import Rows
 
 _GAP_FACTOR = 1.01
@@ -88,15 +88,22 @@ def primal_dual(problem: Problem, weights: np.ndarray, sums: RowSums) -> PrimalD
 
 
 def certified_solution(
-    problem: Problem, rows: Rows, weights: np.ndarray, intercept: float, tol: float, n_iter: int
+    problem: Problem,
+    rows: Rows,
+    weights: np.ndarray,
+    intercept: float,
+    tol: float,
+    n_iter: int,
+    current: PrimalDual | None = None,
 ) -> Solution:
     """Return the solution at the current iterate with its certificate.
 
     Margins are recomputed, free of the rounding of many steps; the dual variables are the rows'
-    current ones, scaled.
+    current ones, scaled.  ``current`` are the values at the iterate, if known for its weights.
     """
     rows.set_margins(problem.terms.matvec(weights), intercept)
-    current = primal_dual(problem, weights, rows.sums(refit=False))
+    if current is None or problem.hard or current.primal_scale != 1.0:
+        current = primal_dual(problem, weights, rows.sums(refit=False))
     rows.scale_duals(current.dual_scale)
     if problem.hard or current.primal_scale != 1.0:
         # No margin may be below 1, not even by a rounding error.
@@ -104,7 +111,7 @@ def certified_solution(
         scale = current.primal_scale * (1.0 + 4.0 * error)
         weights, intercept = scale * weights, scale * intercept
         rows.set_margins(problem.terms.matvec(weights), intercept)
-    terms = _objective_terms(problem, rows, weights, intercept, rows.sums(refit=False))
+    terms = _objective_terms(problem, rows, weights, intercept)
     return Solution(
         weights=weights,
         intercept=intercept,
@@ -126,11 +133,11 @@ def _margin_rounding(problem: Problem, weights: np.ndarray, intercept: float) ->
 
 
 def _objective_terms(
-    problem: Problem, rows: Rows, weights: np.ndarray, intercept: float, sums: RowSums
+    problem: Problem, rows: Rows, weights: np.ndarray, intercept: float
 ) -> ObjectiveTerms:
-    """Return the terms of both objectives, given the sums over the rows at these margins."""
-    error = _margin_rounding(problem, weights, intercept)
-    worst, norm = rows.worst_loss(error), float(weights @ weights)
+    """Return the terms of both objectives at the rows' margins and dual variables."""
+    found = rows.certificate_sums(_margin_rounding(problem, weights, intercept))
+    sums, worst, norm = found.sums, found.worst_loss, float(weights @ weights)
     loss_error = max(worst - sums.loss, 0.0) if worst < np.inf else np.inf
     loss_error += sum_rounding(rows.n_additions + _LOSS_ROUNDING) * worst
     by_class = [problem.terms.rmatvec(table) for table in sums.tables]
@@ -141,14 +148,14 @@ def _objective_terms(
         dual_loss=float(sums.duals.sum()),
         dual_norm=float(dual_weights @ dual_weights),
         primal_rounding=SAFETY_FACTOR * loss_error + sum_rounding(len(weights) + 4) * norm,
-        dual_rounding=_dual_rounding(problem, rows, sums, by_class, dual_weights),
+        dual_rounding=_dual_rounding(problem, rows, found, by_class, dual_weights),
     )
 
 
 def _dual_rounding(
     problem: Problem,
     rows: Rows,
-    sums: RowSums,
+    found: CertificateSums,
     by_class: list[np.ndarray],
     dual_weights: np.ndarray,
 ) -> float:
@@ -158,10 +165,10 @@ def _dual_rounding(
     of one class are slightly smaller, which changes the dual value by at most its slope and its
     curvature in that direction.  In regression, the sign of ``y a`` takes the place of the class.
     """
-    terms, total = problem.terms, float(sums.totals.sum())
+    terms, sums, total = problem.terms, found.sums, float(found.sums.totals.sum())
     unit = sum_rounding(rows.n_additions + terms.n_additions + 8)
     square = float(dual_weights @ dual_weights)
-    error = (unit + _DUAL_ROUNDING * UNIT_ROUNDOFF) * rows.dual_size()
+    error = (unit + _DUAL_ROUNDING * UNIT_ROUNDOFF) * found.dual_size
     error += 2 * unit * total * terms.magnitude(dual_weights)
     error += sum_rounding(len(dual_weights) + 4) * square
     error += 2 * (unit * total) ** 2 * terms.square_magnitude

@@ -56,6 +56,7 @@ class Iterate:
         self.weights = problem.operator.zeros()
         self.intercept = 0.0
         self.step_length = 0.0  # of the last Newton step
+        self._current: PrimalDual | None = None  # the last values
 
     def warm_start(self, start: Solution) -> None:
         """Move to the solution for another C."""
@@ -80,7 +81,8 @@ class Iterate:
         """
         sums = self.rows.sums()
         if not self.constraints:
-            return sums, primal_dual(self.problem, self.weights, sums)
+            self._current = primal_dual(self.problem, self.weights, sums)
+            return sums, self._current
         projected = self.problem.project(self.weights)
         self.rows.set_direction(self.problem.terms.matvec(projected - self.weights), 0.0)
         step = self.rows.full_step_loss()
@@ -117,7 +119,9 @@ class Iterate:
     def solution(self, tol: float, n_iter: int) -> Solution:
         """Return the certified solution."""
         weights = self.problem.project(self.weights)
-        solution = certified_solution(self.problem, self.rows, weights, self.intercept, tol, n_iter)
+        solution = certified_solution(
+            self.problem, self.rows, weights, self.intercept, tol, n_iter, self._current
+        )
         return replace(solution, sign_penalty=self.constraints.penalty)
 
 

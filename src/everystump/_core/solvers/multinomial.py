@@ -24,12 +24,13 @@ from dataclasses import replace
 import numpy as np
 
 from everystump._core.solvers.certificate import certify
+from everystump._core.solvers.multinomial_blocks import ClassSums
 from everystump._core.solvers.multinomial_duality import (
     ClassOperator,
     class_values,
     objective_terms,
 )
-from everystump._core.solvers.multinomial_rows import ClassSums, MultinomialRows
+from everystump._core.solvers.multinomial_rows import MultinomialRows
 from everystump._core.solvers.multinomial_system import MultinomialSystem, PrincipalDirections
 from everystump._core.solvers.newton_system import StoppingRule, line_search
 from everystump._core.solvers.problem import Problem, Progress, Solution

@@ -23,12 +23,16 @@ from everystump._core.solvers.certificate import (
     relative_gap,
     sum_rounding,
 )
-from everystump._core.solvers.multinomial_rows import ClassSums, DualSums, MultinomialRows
+from everystump._core.solvers.multinomial_blocks import ClassSums, DualSums
+from everystump._core.solvers.multinomial_rows import MultinomialRows
 from everystump._core.solvers.problem import Problem
 from everystump._core.threads import thread_map
 
 # As for two classes, see `everystump._core.solvers.duality`.
-_GAP_FACTOR, _LOSS_ROUNDING, _DUAL_ROUNDING = 1.01, 16, 64
+_GAP_FACTOR, _LOSS_ROUNDING = 1.01, 16
+# The probability of a row's own class is 1 minus a compensated sum with an error of 2 units, which
+# counts up to 37 times, by the logarithm of the difference; logarithms have an error of their own.
+_DUAL_ROUNDING = 128
 # Threads pay for more weights than this.
 _MIN_WEIGHTS_FOR_THREADS = 200_000
 

@@ -1,201 +1,45 @@
-"""The rows of a multinomial problem: scores, probabilities and dual variables of all classes.
+"""The rows of a multinomial problem: the solver's interface to the data.
 
-As in `everystump._core.solvers.rows`, a solver passes tables and gets back tables and a few sums.
-Arrays of a block have one row per class and one column per sample; tables have one row per class.
+As in `everystump._core.solvers.rows`, a solver passes tables and gets back tables and a few sums;
+scores, probabilities and dual variables are stored with the rows, in parts.  Tables have one row
+per class.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 
-from everystump._core import rowloops, softmaxloops
-from everystump._core.blocks import Blocks, RowBlock
-from everystump._core.packing import Packing
+from everystump._core.blocks import Parts
+from everystump._core.solvers.multinomial_blocks import ClassSums, DualSums, Largest
 
 
-@dataclass
-class ClassSums:
-    """Sums over the rows at their scores, with ``p`` the probabilities of the classes."""
+class MultinomialParts(Parts, Protocol):
+    """The rows of a multinomial problem in parts, with the methods of `MultinomialBlock`."""
 
-    loss: float
-    totals: np.ndarray  # (n_classes,): sums of cost p_k
-    curvature: np.ndarray  # (n_classes, n_classes): sum of cost (diag(p) - p p')
-    smallest: np.ndarray  # (n_classes,): the smallest probabilities
+    @property
+    def class_costs(self) -> np.ndarray:
+        """The total cost of the rows of each class."""
 
-    def __add__(self, other: ClassSums) -> ClassSums:
-        return ClassSums(
-            self.loss + other.loss,
-            self.totals + other.totals,
-            self.curvature + other.curvature,
-            np.minimum(self.smallest, other.smallest),
-        )
+    @property
+    def n_sum_additions(self) -> int:
+        """The largest number of additions that a row's term goes through in a sum over all rows."""
 
-
-@dataclass
-class DualSums:
-    """Sums over the rows of the dual variables ``a``."""
-
-    tables: np.ndarray  # (n_classes, n_bins): scattered dual variables
-    totals: np.ndarray  # (n_classes,): sums of |a_k|
-    imbalance: np.ndarray  # (n_classes,): sums of a_k
-    dual: float  # sum of the dual terms
-    size: float  # sum of their sizes, for bounds on rounding
-
-    def __add__(self, other: DualSums) -> DualSums:
-        return DualSums(
-            self.tables + other.tables,
-            self.totals + other.totals,
-            self.imbalance + other.imbalance,
-            self.dual + other.dual,
-            self.size + other.size,
-        )
-
-
-@dataclass
-class Largest:
-    """The largest values of blocks."""
-
-    values: np.ndarray
-
-    def __add__(self, other: Largest) -> Largest:
-        return Largest(np.maximum(self.values, other.values))
-
-
-class MultinomialBlock(RowBlock):
-    """A block of rows with the scores, probabilities and dual variables of all classes."""
-
-    def __init__(
-        self,
-        packing: Packing,
-        index: slice | np.ndarray,
-        label: np.ndarray,
-        cost: np.ndarray,
-        n_classes: int,
-    ) -> None:
-        super().__init__(packing, index, len(label))
-        self.label, self.cost = label.astype(np.int64), cost
-        shape = n_classes, len(label)
-        self.score, self.step, self.p = np.zeros(shape), np.zeros(shape), np.empty(shape)
-        self.a = np.zeros(shape)
-
-    def _sums(self, values: np.ndarray) -> np.ndarray:
-        """Return the sum of each row of an array."""
-        out = np.empty(len(values))
-        softmaxloops.sum_rows(values, out)
-        return out
-
-    def _scatter(self, values: np.ndarray) -> np.ndarray:
-        """Return the sums of each row of an array by joint bin."""
-        tables = np.empty((len(values), self.codes.n_entries))
-        for row, table in zip(values, tables, strict=True):
-            rowloops.scatter(self.codes, row, 0, self.n_rows, table, self.offset)
-        return tables
-
-    def set_direction(self, tables: np.ndarray, intercepts: np.ndarray) -> None:
-        """Set the direction of the scores, given that of the joint tables and intercepts."""
-        for table, row in zip(tables, self.step, strict=True):
-            rowloops.gather(self.codes, table, row, self.offset)
-        self.step += intercepts[:, None]
-
-    def set_scores(self, tables: np.ndarray, intercepts: np.ndarray) -> None:
-        """Compute the scores of joint tables and intercepts."""
-        self.set_direction(tables, intercepts)
-        self.score[:] = self.step
-
-    def shift_direction(self, intercepts: np.ndarray) -> None:
-        """Add the direction of the intercepts to that of the scores."""
-        self.step += intercepts[:, None]
-
-    def shift_scores(self, intercepts: np.ndarray) -> None:
-        """Add intercepts to the scores."""
-        self.score += intercepts[:, None]
-
-    def take_step(self, t: float) -> None:
-        """Move the scores by ``t`` times the direction."""
-        self.score += t * self.step
-
-    def directional_slopes(self, lengths: Sequence[float]) -> np.ndarray:
-        """Return minus the derivatives of the summed loss along the direction at some lengths."""
-        rows = self.label, self.cost
-        slope = softmaxloops.directional_slope
-        return np.array([slope(self.score, self.step, t, *rows) for t in lengths])
-
-    def probabilities(self) -> ClassSums:
-        """Compute the probabilities at the scores; return their sums."""
-        loss = softmaxloops.softmax(self.score, self.label, self.cost, self.p)
-        weighted = self.cost * self.p
-        totals = self._sums(weighted)
-        curvature = np.diag(totals) - weighted @ self.p.T
-        return ClassSums(loss, totals, curvature, self.p.min(axis=1))
-
-    def duals(self, shift: np.ndarray, fraction: float, frequency: np.ndarray) -> DualSums:
-        """Set the dual variables; see `softmaxloops.duals`."""
-        found = softmaxloops.duals(
-            self.p, self.label, self.cost, shift, fraction, frequency, self.a
-        )
-        totals = self._sums(np.abs(self.a))
-        return DualSums(self._scatter(self.a), totals, self._sums(self.a), *found)
-
-    def curvature(self, basis: np.ndarray) -> np.ndarray:
-        """Return the curvature by joint bin in each direction of a basis of the classes."""
-        variance = (basis**2).T @ self.p - (basis.T @ self.p) ** 2
-        np.maximum(variance, 0.0, out=variance)
-        return self._scatter(np.multiply(variance, self.cost, out=variance))
-
-    def curved_direction(self) -> np.ndarray:
-        """Return the sum over the rows of the curvature times the direction."""
-        product = self.step.copy()
-        softmaxloops.curvature_product(self.p, self.cost, product)
-        return self._sums(product)
-
-    def start_product(self, tables: np.ndarray) -> np.ndarray:
-        """Gather tables and multiply them by the curvature ``W``; return the sums over the rows."""
-        for table, row in zip(tables, self.step, strict=True):
-            rowloops.gather(self.codes, table, row, self.offset)
-        softmaxloops.curvature_product(self.p, self.cost, self.step)
-        return self._sums(self.step)
-
-    def finish_product(self, intercepts: np.ndarray) -> np.ndarray:
-        """Add ``W`` times intercepts to a started product; return its sums by joint bin."""
-        softmaxloops.add_curvature_shift(self.p, self.cost, intercepts, self.step)
-        return self._scatter(self.step)
-
-    def worst_loss(self, radius: float) -> float:
-        """Return the summed loss of the worst scores within ``radius``."""
-        return softmaxloops.total_within(self.score, self.label, self.cost, radius)
-
-    def largest_scores(self, intercepts: np.ndarray) -> Largest:
-        """Return the largest absolute score of each class without its intercept."""
-        return Largest(np.abs(self.score - intercepts[:, None]).max(axis=1))
+    def dual_coef(self) -> np.ndarray:
+        """Return the dual variables of all rows, by class; none if rows are in other processes."""
 
 
 class MultinomialRows:
     """The rows of a multinomial problem.
 
-    ``index`` are the rows of the table that belong to the problem, None for all; ``label`` is the
-    class of each of them.  ``passes`` counts the passes over all codes, one per class, so far.
+    ``passes`` counts the passes over all codes, one per class, so far.
     """
 
-    def __init__(
-        self,
-        packing: Packing,
-        index: np.ndarray | None,
-        label: np.ndarray,
-        cost: np.ndarray,
-        n_classes: int,
-        n_threads: int,
-    ) -> None:
-        def make_block(part: slice) -> MultinomialBlock:
-            rows = part if index is None else index[part]
-            own_cost = np.ascontiguousarray(cost[part])
-            return MultinomialBlock(packing, rows, label[part], own_cost, n_classes)
-
-        self._blocks = Blocks(packing, len(label), make_block, n_threads, n_classes)
-        self.packing, self.n_classes, self.n_threads = packing, n_classes, n_threads
-        self.class_costs = np.bincount(label, cost, n_classes)
+    def __init__(self, parts: MultinomialParts) -> None:
+        self._parts, self.packing, self.n_threads = parts, parts.packing, parts.n_threads
+        self.class_costs = parts.class_costs
+        self.n_classes = len(self.class_costs)
         self.passes = 0.0
 
     @property
@@ -207,60 +51,76 @@ class MultinomialRows:
     def n_additions(self) -> int:
         """The largest number of additions that a row's term goes through in a sum or a table."""
         joint = 0 if self.packing.is_trivial else int(np.diff(self.packing.starts).max())
-        return self._blocks.n_additions + joint
+        return self._parts.n_additions + joint
 
     @property
     def n_sum_additions(self) -> int:
         """The largest number of additions that a row's term goes through in a sum over all rows."""
-        blocks = self._blocks.blocks
-        return softmaxloops.count_additions(max(b.n_rows for b in blocks)) + len(blocks)
+        return self._parts.n_sum_additions
+
+    def set_row_scores(self, scores: np.ndarray) -> None:
+        """Set the scores, given those of each row of the table, by class."""
+        self._parts.update("set_row_scores", scores)
 
     def set_scores(self, tables: np.ndarray, intercepts: np.ndarray) -> None:
         """Compute the scores of tables and intercepts, free of the rounding of many steps."""
         self.passes += self.n_classes
-        self._blocks.call("set_scores", self.packing.expand(tables), intercepts)
+        self._parts.update("set_scores", self.packing.expand(tables), intercepts)
 
     def set_direction(self, tables: np.ndarray) -> None:
         """Set the direction of the next step, given the direction of the tables."""
         self.passes += self.n_classes
         no_change = np.zeros(self.n_classes)
-        self._blocks.call("set_direction", self.packing.expand(tables), no_change)
+        self._parts.update("set_direction", self.packing.expand(tables), no_change)
 
     def shift_direction(self, intercepts: np.ndarray) -> None:
         """Add the direction of the intercepts."""
-        self._blocks.call("shift_direction", intercepts)
+        self._parts.update("shift_direction", intercepts)
 
     def shift_scores(self, intercepts: np.ndarray) -> None:
         """Add intercepts to the scores."""
-        self._blocks.call("shift_scores", intercepts)
+        self._parts.update("shift_scores", intercepts)
 
     def take_step(self, t: float) -> None:
         """Move the scores by ``t`` times the direction."""
-        self._blocks.call("take_step", t)
+        self._parts.update("take_step", t)
 
     def directional_slopes(self, *lengths: float) -> np.ndarray:
         """Return minus the derivatives of the summed loss along the direction at some lengths."""
-        return self._blocks.call("directional_slopes", lengths)
+        return self._parts.call("directional_slopes", lengths)
 
     def probabilities(self) -> ClassSums:
         """Compute the probabilities at the scores; return their sums."""
-        return self._blocks.call("probabilities")
+        return self._parts.call("probabilities")
 
     def duals(self, shift: np.ndarray, fraction: float, frequency: np.ndarray) -> DualSums:
         """Set the dual variables; return their sums.  See `softmaxloops.duals`."""
         self.passes += self.n_classes
-        sums: DualSums = self._blocks.call("duals", shift, fraction, frequency)
+        sums: DualSums = self._parts.call("duals", shift, fraction, frequency)
         sums.tables = self.packing.fold(sums.tables)
         return sums
 
-    def curvature(self, basis: np.ndarray) -> np.ndarray:
+    def curvature_along(self, basis: np.ndarray) -> np.ndarray:
         """Return the curvature by joint bin in each direction of a basis of the classes."""
         self.passes += self.n_classes
-        return self._blocks.call("curvature", basis)
+        return self._parts.call("curvature_along", basis)
+
+    def class_curvature(self, basis: np.ndarray) -> np.ndarray:
+        """Return the curvature by bin between all pairs of directions of a basis of the classes.
+
+        The shape is (n_directions, n_directions, n_entries).
+        """
+        n = basis.shape[1]
+        self.passes += n * (n + 1) / 2
+        folded = self.packing.fold(self._parts.call("class_curvature", basis))
+        out = np.empty((n, n, folded.shape[1]))
+        lower = np.tril_indices(n)
+        out[lower] = out[lower[::-1]] = folded
+        return out
 
     def curved_direction(self) -> np.ndarray:
         """Return the sum over the rows of the curvature times the direction."""
-        return self._blocks.call("curved_direction")
+        return self._parts.call("curved_direction")
 
     def start_product(self, tables: np.ndarray) -> np.ndarray:
         """Gather tables and multiply them by the curvature; return the sums over the rows.
@@ -268,24 +128,26 @@ class MultinomialRows:
         This overwrites the direction.
         """
         self.passes += self.n_classes
-        return self._blocks.call("start_product", self.packing.expand(tables))
+        return self._parts.call("start_product", self.packing.expand(tables))
+
+    def start_noise(self, seed: int) -> np.ndarray:
+        """Start a product with random noise of variance ``W`` instead; return its sums."""
+        return self._parts.call("start_noise", seed)
 
     def finish_product(self, intercepts: np.ndarray) -> np.ndarray:
         """Add the curvature times intercepts to a started product; return its sums by bin."""
         self.passes += self.n_classes
-        return self.packing.fold(self._blocks.call("finish_product", intercepts))
+        return self.packing.fold(self._parts.call("finish_product", intercepts))
 
     def worst_loss(self, radius: float) -> float:
         """Return the summed loss of the worst scores within ``radius``."""
-        return self._blocks.call("worst_loss", radius)
+        return self._parts.call("worst_loss", radius)
 
     def largest_scores(self, intercepts: np.ndarray) -> np.ndarray:
         """Return the largest absolute score of each class without its intercept."""
-        return self._blocks.call("largest_scores", intercepts).values
+        found: Largest = self._parts.call("largest_scores", intercepts)
+        return found.values
 
     def dual_coef(self) -> np.ndarray:
         """Return the dual variables of all rows of the table, 0 for rows outside the problem."""
-        out = np.zeros((self.n_classes, self.packing.codes.n_rows))
-        for block in self._blocks.blocks:
-            out[:, block.index] = block.a
-        return out
+        return self._parts.dual_coef()

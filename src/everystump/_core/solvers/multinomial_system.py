@@ -20,11 +20,11 @@ from scipy.linalg import eigh
 
 from everystump._core.solvers.multinomial_duality import ClassOperator
 from everystump._core.solvers.multinomial_rows import MultinomialRows
-from everystump._core.solvers.newton_system import Operator, StoppingRule, conjugate_gradients
+from everystump._core.solvers.newton_system import Operator, Stop, StoppingRule, conjugate_gradients
 from everystump._core.solvers.preconditioner import BlockPreconditioner
 from everystump._core.threads import thread_map
 
-_MAX_PRODUCTS = 5000
+MAX_PRODUCTS = 5000
 # Principal directions with less curvature than this, relative to the largest, have none.
 _FLAT = 1e-13
 
@@ -42,6 +42,68 @@ class PrincipalDirections:
         return self.basis @ (self._inverse * (self.basis.T @ rhs))
 
 
+class MultinomialMatrix:
+    """Newton's matrix at the rows' probabilities, with the intercepts eliminated.
+
+    ``curvature`` is ``M``, the sum over the rows of their matrices.
+    """
+
+    def __init__(
+        self, operator: ClassOperator, rows: MultinomialRows, curvature: np.ndarray
+    ) -> None:
+        self._operator, self._rows = operator, rows
+        self._directions = PrincipalDirections(curvature)
+
+    def intercepts(self, sums: np.ndarray) -> np.ndarray:
+        """Return ``M^+ sums``; zeros if there are no intercepts."""
+        fit_intercept = self._operator.problem.fit_intercept
+        return self._directions.solve(sums) if fit_intercept else np.zeros(len(sums))
+
+    def product(self, weights: np.ndarray) -> np.ndarray:
+        """Return the product with the weights of all classes."""
+        sums = self._rows.start_product(self._operator.matvec(weights))
+        out = self._operator.rmatvec(self._rows.finish_product(-self.intercepts(sums)))
+        out += weights
+        return out
+
+    def factor(self, blocks: BlockPreconditioner) -> Operator:
+        """Return the preconditioner, which maps the residuals of all classes."""
+        basis, n_threads = self._directions.basis, self._operator.threads
+        tables = self._rows.curvature_along(basis)
+        folded = self._rows.packing.fold(tables)
+        # For directions without curvature, the block is the identity.
+        curved = np.flatnonzero(~self._directions.is_flat)
+        solvers = thread_map(
+            lambda k: (k, blocks.factor(folded[k], tables[k])), curved.tolist(), n_threads
+        )
+
+        def solve(residual: np.ndarray) -> np.ndarray:
+            rotated = basis.T @ residual
+
+            def solve_direction(part: tuple[int, Operator]) -> None:
+                k, solver = part
+                rotated[k] = solver(rotated[k])
+
+            thread_map(solve_direction, solvers, n_threads)
+            return basis @ rotated
+
+        return solve
+
+    def solve(
+        self, rhs: np.ndarray, precondition: Operator, stop: Stop, max_products: int = MAX_PRODUCTS
+    ) -> tuple[np.ndarray, int]:
+        """Return the solution by conjugate gradients, and the number of products."""
+        shape = rhs.shape
+
+        def flat(function: Operator) -> Operator:
+            return lambda values: function(values.reshape(shape)).ravel()
+
+        found, n_products = conjugate_gradients(
+            flat(self.product), flat(precondition), rhs.ravel(), stop, max_products
+        )
+        return found.reshape(shape), n_products
+
+
 class MultinomialSystem:
     """Newton directions of one problem."""
 
@@ -56,46 +118,11 @@ class MultinomialSystem:
 
         ``curvature`` is the sum over the rows of their matrices.
         """
-        operator, rows, shape = self._operator, self._rows, residual.shape
-        directions = PrincipalDirections(curvature)
-        fit_intercept = operator.problem.fit_intercept
-        no_intercepts = np.zeros(rows.n_classes)
-
-        def product(flat: np.ndarray) -> np.ndarray:
-            weights = flat.reshape(shape)
-            sums = rows.start_product(operator.matvec(weights))
-            db = -directions.solve(sums) if fit_intercept else no_intercepts
-            out = operator.rmatvec(rows.finish_product(db))
-            out += weights
-            return out.ravel()
-
-        precondition = self._preconditioner(directions, shape)
-        flat, _ = conjugate_gradients(product, precondition, residual.ravel(), stop, _MAX_PRODUCTS)
-        dw = flat.reshape(shape)
-        rows.set_direction(operator.matvec(dw))
-        db = no_intercepts
-        if fit_intercept:
-            db = -directions.solve(rows.curved_direction())
-            rows.shift_direction(db)
+        matrix = MultinomialMatrix(self._operator, self._rows, curvature)
+        dw, _ = matrix.solve(residual, matrix.factor(self._blocks), stop)
+        self._rows.set_direction(self._operator.matvec(dw))
+        if not self._operator.problem.fit_intercept:
+            return dw, np.zeros(len(dw))
+        db = -matrix.intercepts(self._rows.curved_direction())
+        self._rows.shift_direction(db)
         return dw, db
-
-    def _preconditioner(self, directions: PrincipalDirections, shape: tuple[int, ...]) -> Operator:
-        basis, n_threads = directions.basis, self._operator.threads
-        tables = self._rows.curvature(basis)
-        folded = self._rows.packing.fold(tables)
-        curved = np.flatnonzero(~directions.is_flat)  # for the others, the block is the identity
-        solvers = thread_map(
-            lambda k: (k, self._blocks.factor(folded[k], tables[k])), curved.tolist(), n_threads
-        )
-
-        def solve(flat: np.ndarray) -> np.ndarray:
-            rotated = basis.T @ flat.reshape(shape)
-
-            def solve_direction(part: tuple[int, Operator]) -> None:
-                k, solver = part
-                rotated[k] = solver(rotated[k])
-
-            thread_map(solve_direction, solvers, n_threads)
-            return (basis @ rotated).ravel()
-
-        return solve

@@ -32,9 +32,20 @@ _MAX_PRODUCTS = 5000
 _MAX_TRIALS = 60
 
 
+class Stop(Protocol):
+    """Decides when conjugate gradients stop."""
+
+    def is_met(self, r: np.ndarray, rz: float, start: float, decrease: float) -> bool:
+        """Whether a solution is accurate enough, given its residual ``r``.
+
+        ``rz`` is ``r' M^-1 r``, ``start`` its initial value, and ``decrease`` the decrease of the
+        squared error in the norm of the matrix by the last step, 0 before the first one.
+        """
+
+
 @dataclass(frozen=True)
 class StoppingRule:
-    """When a solution is accurate enough, given its residual ``r``.
+    """When a Newton direction with residual ``r`` is accurate enough.
 
     ``|r|^2 / 2`` is the contribution of the residual to the duality gap.  Stop when it is at most
     ``floor``, or when it is at most ``target`` and ``r' M^-1 r`` fell to the fraction ``relative``
@@ -45,9 +56,14 @@ class StoppingRule:
     target: float
     relative: float
 
+    def is_met(self, r: np.ndarray, rz: float, start: float, decrease: float) -> bool:
+        """Whether a solution is accurate enough; see `Stop`."""
+        energy = float(r @ r) / 2
+        return energy <= self.floor or (energy <= self.target and rz <= self.relative * start)
+
 
 def conjugate_gradients(
-    product: Operator, precondition: Operator, rhs: np.ndarray, stop: StoppingRule, max_iter: int
+    product: Operator, precondition: Operator, rhs: np.ndarray, stop: Stop, max_iter: int
 ) -> tuple[np.ndarray, int]:
     """Return the solution and the number of products."""
     x = np.zeros_like(rhs)
@@ -55,15 +71,16 @@ def conjugate_gradients(
     z = precondition(r)
     p = z.copy()
     start = rz = float(r @ z)
+    decrease = 0.0
     for n_iter in range(max_iter):
-        energy = float(r @ r) / 2
-        if energy <= stop.floor or (energy <= stop.target and rz <= stop.relative * start):
+        if stop.is_met(r, rz, start, decrease):
             return x, n_iter
         q = product(p)
         curvature = float(p @ q)
         if not 0.0 < curvature < np.inf:  # lost to rounding; x is still a descent direction
             return x, n_iter
         length = rz / curvature
+        decrease = length * rz
         daxpy(p, x, a=length)  # in place
         daxpy(q, r, a=-length)
         z = precondition(r)

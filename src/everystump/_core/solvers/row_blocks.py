@@ -13,7 +13,7 @@ from functools import lru_cache
 import numpy as np
 
 from everystump._core import rowloops
-from everystump._core.blocks import Block, Blocks, max_block_rows
+from everystump._core.blocks import Block, Blocks, max_block_rows, subsample_rows
 from everystump._core.codes import Codes, concatenate_rows
 from everystump._core.losses import LossFamily
 from everystump._core.packing import Packing
@@ -42,6 +42,22 @@ class RowSums:
             self.loss + other.loss,
             self.pairing + other.pairing,
             min(self.min_margin, other.min_margin),
+        )
+
+
+@dataclass
+class CertificateSums:
+    """Sums over the rows at their margins and dual variables, for bounds on their rounding."""
+
+    sums: RowSums
+    worst_loss: float  # of the worst margins within their rounding error
+    dual_size: float  # the absolute values of what is added up in the dual terms
+
+    def __add__(self, other: CertificateSums) -> CertificateSums:
+        return CertificateSums(
+            self.sums + other.sums,
+            self.worst_loss + other.worst_loss,
+            self.dual_size + other.dual_size,
         )
 
 
@@ -106,15 +122,14 @@ class ActiveRows:
 READ_ONLY = frozenset(
     {
         "active_rows",
+        "certificate_sums",
         "complementarity",
         "directional_slopes",
-        "dual_size",
         "full_step_loss",
         "product",
         "scatter",
         "scatter_noise",
         "total_distance",
-        "worst_loss",
     }
 )
 
@@ -144,6 +159,7 @@ class SolverBlock(Block):
         self.step = np.zeros(len(target))
         self.a = np.zeros(len(target))
         self.weight = np.empty(0)  # the curvature, see `curvature`
+        self._active: np.ndarray | None = None  # the rows that have any; None for all
 
     def set_c(self, C: float) -> None:
         """Set C, and with it the cost of every row."""
@@ -188,6 +204,10 @@ class SolverBlock(Block):
             if refit:
                 self.loss.slope(self.margin, self.a)
             dual, loss = self.true_loss.dual(self.a), self.true_loss.total(self.margin)
+        return self._sums(dual, loss)
+
+    def _sums(self, dual: np.ndarray, loss: float) -> RowSums:
+        """Return the sums, given the dual terms and the summed loss."""
         side, size = self.true_loss.sides(self.positive, self.a)
         totals = np.array(rowloops.sum_by_class(size, side))
         duals = totals if dual is size else np.array(rowloops.sum_by_class(dual, side))
@@ -210,10 +230,11 @@ class SolverBlock(Block):
         self.loss.curvature(self.margin, weight)
         n_active = int(np.count_nonzero(weight))
         if n_active < _MAX_COPIED_FRACTION * self.n_rows:
-            active = np.flatnonzero(weight)
-            self.weight = weight[active]
-            self._active_codes, self._active_offset = self.codes.take(active, self.offset), 0
+            self._active = np.flatnonzero(weight)
+            self.weight = weight[self._active]
+            self._active_codes, self._active_offset = self.codes.take(self._active, self.offset), 0
         else:
+            self._active = None
             self.weight = weight if is_full else weight.copy()
             self._active_codes, self._active_offset = self.codes, self.offset
         table, n = self._table(), len(self.weight)
@@ -239,13 +260,16 @@ class SolverBlock(Block):
         return table
 
     def scatter_noise(self, seed: int) -> Noise:
-        """Return the sums of ``W^(1/2)`` times random signs over the active rows."""
+        """Return the sums of ``W^(1/2)`` times random signs over the active rows.
+
+        The sign of a row depends on the seed and on its number in the table only.
+        """
         n, table = len(self.weight), self._table()
-        first = self.index.start if isinstance(self.index, slice) else self.index[0]
-        rng = np.random.default_rng([seed, first])
-        bits = np.unpackbits(np.frombuffer(rng.bytes(-(-n // 8)), dtype=np.uint8), count=n)
+        rows = self.row_numbers()
         noise = np.sqrt(self.weight)
-        np.negative(noise, out=noise, where=bits.view(bool))
+        rowloops.random_signs(
+            np.uint64(seed), rows if self._active is None else rows[self._active], noise
+        )
         rowloops.scatter(self._active_codes, noise, 0, n, table, self._active_offset)
         return Noise(table, float(noise.sum()))
 
@@ -277,13 +301,14 @@ class SolverBlock(Block):
         margin = np.add(self.margin, self.step, out=thread_buffer(self.n_rows))
         return StepLoss(self.true_loss.total(margin), float(margin.min()))
 
-    def worst_loss(self, radius: float) -> float:
-        """Return the summed loss of the worst margins within ``radius``."""
-        return self.true_loss.total_within(self.margin, radius)
-
-    def dual_size(self) -> float:
-        """Return the sum of the absolute values of what is added up in the dual terms."""
-        return self.true_loss.dual_size(self.a)
+    def certificate_sums(self, radius: float) -> CertificateSums:
+        """Return the sums, and the loss of the worst margins within ``radius``."""
+        dual = self.true_loss.dual(self.a)
+        return CertificateSums(
+            self._sums(dual, self.true_loss.total(self.margin)),
+            self.true_loss.total_within(self.margin, radius),
+            self.true_loss.dual_size(self.a, dual),
+        )
 
     def complementarity(self) -> float:
         """Return the sum of the dual variables times the distances of the margins from 1."""
@@ -353,22 +378,3 @@ class SolverBlocks(Blocks[SolverBlock]):
         for block in self.blocks:
             out[block.index] = block.sign * block.a
         return out
-
-
-def subsample_rows(start: int, stop: int, k: int) -> np.ndarray:
-    """Return which of the rows from ``start`` up to ``stop`` belong to a fixed subsample.
-
-    It has one row out of every ``k`` consecutive ones, chosen by a hash of their number, so that
-    it does not depend on how the rows are divided into parts.
-
-    Examples
-    --------
-    >>> subsample_rows(0, 24, 8)
-    array([ 0,  9, 19])
-    >>> subsample_rows(10, 24, 8)
-    array([19])
-    """
-    group = np.arange(start // k, -(-stop // k), dtype=np.uint64)
-    hashed = (group * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(40)
-    rows = (group * np.uint64(k) + hashed % np.uint64(k)).astype(np.int64)
-    return rows[(rows >= start) & (rows < stop)]

@@ -15,6 +15,7 @@ import numpy as np
 from everystump._core.blocks import Parts
 from everystump._core.solvers.row_blocks import (
     ActiveRows,
+    CertificateSums,
     Curvature,
     Noise,
     RowSums,
@@ -126,13 +127,12 @@ class Rows:
         """Move the margins by ``t`` times the direction."""
         self.parts.update("take_step", t)
 
-    def worst_loss(self, radius: float) -> float:
-        """Return the summed loss of the worst margins within ``radius``."""
-        return self.parts.call("worst_loss", radius)
-
-    def dual_size(self) -> float:
-        """Return the sum of the absolute values of what is added up in the dual terms."""
-        return self.parts.call("dual_size")
+    def certificate_sums(self, radius: float) -> CertificateSums:
+        """Return the sums, and the loss of the worst margins within ``radius``."""
+        self.passes += 1
+        found: CertificateSums = self.parts.call("certificate_sums", radius)
+        found.sums.tables = self.packing.fold(found.sums.tables)
+        return found
 
     def complementarity(self) -> float:
         """Return the sum of the dual variables times the distances of the margins from 1."""
