@@ -337,3 +337,92 @@ def test_editing_requires_a_fit():
     for call in (lambda m: m.set_curve(0, 0.0), lambda m: m.remove_feature(0)):
         with pytest.raises(NotFittedError):
             call(StumpSVC())
+
+
+# Capping and freezing
+
+
+@pytest.mark.parametrize("learner", LEARNERS, ids=class_name)
+@pytest.mark.parametrize("feature", ["age", "job"])
+@pytest.mark.parametrize("limits", [(-0.05, 0.02), (None, 0.02), (-0.05, None), (0.01, 0.01)])
+def test_capped_contributions_are_clipped(learner, feature, limits):
+    """Exactly where the curve is at its knots, and up to rounding between them."""
+    model = clone(learner).fit(X, Y)
+    lowest, highest = limits
+    edited = model.cap_curve(feature, lowest=lowest, highest=highest)
+    grid = X if feature == "job" else X.assign(age=np.linspace(10, 90, len(X)))
+    before, after = model.explain_local(grid), edited.explain_local(grid)
+    # Missing values without a contribution of their own stay at 0.
+    known = grid[feature].notna().to_numpy() | (lowest is None or lowest <= 0)
+    expected = np.clip(before[feature], lowest, highest)
+    np.testing.assert_allclose(after[feature][known], expected[known], rtol=0, atol=1e-12)
+    for name in ("intercept", "income"):
+        np.testing.assert_array_equal(after[name], before[name])
+    assert edited.edits_[-1].startswith(f"{feature} was capped to at ")
+    assert getattr(edited, "certificate_", None) is None
+
+
+def test_missing_values_are_capped():
+    table_ = X.copy()
+    table_.loc[::3, "age"] = np.nan
+    model = StumpLogisticRegression(C=10).fit(table_, Y)
+    value = float(model.shapes_[0].missing)
+    capped = model.cap_curve("age", lowest=0.0 if value < 0 else None, highest=0.0)
+    assert value != 0.0 and capped.shapes_[0].missing == 0.0
+
+
+@pytest.mark.parametrize("learner", LEARNERS, ids=class_name)
+@pytest.mark.parametrize("ends", [(35.0, 50.0), (None, 50.0), (35.0, None), (35.5, 50.25)])
+def test_frozen_curves_keep_their_values_at_the_ends(learner, ends):
+    model = clone(learner).fit(X, Y)
+    low, high = ends
+    frozen = model.freeze_curve("age", low=low, high=high)
+    grid = X.assign(age=np.linspace(10, 90, len(X)))
+    inside = grid.assign(age=grid["age"].clip(low, high))
+    np.testing.assert_allclose(
+        as_columns(frozen.decision_function(grid)),
+        as_columns(model.decision_function(inside)),
+        rtol=0,
+        atol=1e-12,
+    )
+    missing = X.assign(age=np.nan)
+    np.testing.assert_array_equal(
+        frozen.decision_function(missing), model.decision_function(missing)
+    )
+
+
+def test_capped_for_one_class():
+    model = StumpLogisticRegression().fit(X3, Y3)
+    label = model.classes_[1]
+    capped = model.cap_curve("age", highest=0.0, class_label=label)
+    assert capped.edits_ == (f"age was capped to at most 0 for class {label!r}",)
+    changed = [
+        not np.array_equal(own[0].values, other[0].values)
+        for own, other in zip(model.shapes_, capped.shapes_, strict=True)
+    ]
+    assert changed == [False, True, False]
+
+
+@pytest.mark.parametrize(
+    ("call", "sentence"),
+    [
+        (lambda m: m.cap_curve("age"), "lowest=None, highest=None: pass one or two numbers"),
+        (lambda m: m.cap_curve("age", lowest=1, highest=0), "with lowest <= highest"),
+        (lambda m: m.cap_curve("age", lowest="a"), "lowest='a'"),
+        (lambda m: m.cap_curve("agee", highest=0), "is not among the"),
+        (lambda m: m.freeze_curve("age"), "low=None, high=None: pass one of them"),
+        (lambda m: m.freeze_curve("age", low=3, high=2), "pass numbers with low < high"),
+        (lambda m: m.freeze_curve("job", low=3), "is a category and has no order"),
+    ],
+)
+def test_invalid_limits(call, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        call(StumpSVC().fit(X, Y))
+
+
+def test_interactions_are_neither_capped_nor_frozen():
+    model = StumpSVC(interactions=[("age", "income")]).fit(X, Y)
+    for call in (model.cap_curve, model.freeze_curve):
+        names = ("lowest", "low") if call == model.cap_curve else ("low", "high")
+        with pytest.raises(ValueError, match="is an interaction, and only curves are"):
+            call(("age", "income"), **{names[0]: 0})

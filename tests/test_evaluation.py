@@ -207,3 +207,68 @@ def test_probabilities_worse_than_the_class_frequencies_are_reported():
     )
     figures["log_loss"]["value"] = 0.69304  # rounded to the same number in the table
     assert baseline_warning({"better": True, "figures": figures}) is None
+
+
+# Sample weights
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_integer_weights_count_copies(n_classes):
+    """All values are those of the copies; intervals are wider, by the effective number of rows."""
+    rng = np.random.default_rng(5)
+    actual = rng.integers(0, n_classes, 150)
+    scores = np.eye(n_classes)[actual] + rng.normal(size=(150, n_classes))
+    p = np.exp(scores) / np.exp(scores).sum(axis=1, keepdims=True)
+    ranking = scores[:, 1] - scores[:, 0] if n_classes == 2 else scores
+    weight = rng.integers(1, 5, 150)
+
+    def found(index, weight):
+        own = ranking[index]
+        rows = LabeledPredictions(
+            actual[index],
+            scores[index].argmax(axis=1),
+            own,
+            p[index],
+            (slice(0, len(own)),),
+            weight,
+        )
+        positive = 1 if n_classes == 2 else None
+        return evaluate(rows, list("abc")[:n_classes], positive)
+
+    weighted = found(np.arange(150), weight.astype(float))
+    copies = found(np.repeat(np.arange(150), weight), None)
+    once = found(np.arange(150), np.full(150, 2.5))
+    plain = found(np.arange(150), None)
+    assert weighted["weighted"] and not copies["weighted"]
+    for name, figure in weighted["figures"].items():
+        other = copies["figures"][name]
+        assert figure["value"] == pytest.approx(other["value"], abs=1e-12), name
+        if other["baseline"] is not None:
+            assert figure["baseline"] == pytest.approx(other["baseline"], abs=1e-12), name
+        if figure["low"] is not None:
+            assert figure["high"] - figure["low"] > other["high"] - other["low"], name
+        # Equal weights are no weights.
+        for key in ("value", "low", "high", "baseline"):
+            assert once["figures"][name][key] == pytest.approx(plain["figures"][name][key])
+
+
+def test_intervals_of_weighted_metrics_cover():
+    """Weights depend on the difficulty of a row, so that they change the accuracy."""
+    rng, n, n_trials = np.random.default_rng(6), 300, 400
+    covered = dict.fromkeys(("accuracy", "auc"), 0)
+    population = _weighted_rows(rng, 400_000)
+    true = evaluate(population, ["no", "yes"], 1)["figures"]
+    for _ in range(n_trials):
+        figures = evaluate(_weighted_rows(rng, n), ["no", "yes"], 1)["figures"]
+        for name in covered:
+            covered[name] += figures[name]["low"] <= true[name]["value"] <= figures[name]["high"]
+    for name, count in covered.items():
+        assert 0.92 <= count / n_trials <= 0.98, name
+
+
+def _weighted_rows(rng, n):
+    actual = (rng.random(n) < 0.4).astype(int)
+    is_hard = rng.random(n) < 0.5
+    score = 2 * actual - 1 + np.where(is_hard, 2.0, 0.7) * rng.normal(size=n)
+    weight = np.where(is_hard, 3.0, 1.0)
+    return LabeledPredictions(actual, (score > 0).astype(int), score, None, (slice(0, n),), weight)

@@ -113,3 +113,22 @@ def test_mean_coverage():
         inside += abs(residuals[0]) <= interval.half_width
     # The standard deviation of the frequency is 0.0047.
     assert inside / n_trials == pytest.approx(rank / (n + 1), abs=0.02)
+
+
+def test_integer_weights_count_copies():
+    rng = np.random.default_rng(7)
+    actual = rng.normal(size=80)
+    predicted, weight = actual + rng.normal(size=80), rng.integers(1, 5, 80)
+    copies = np.repeat(np.arange(80), weight)
+    for quantile in (None, 0.9):
+        weighted = evaluate_numbers(actual, predicted, 0.1, quantile=quantile, weight=weight)
+        other = evaluate_numbers(actual[copies], predicted[copies], 0.1, quantile=quantile)
+        equal = evaluate_numbers(actual, predicted, 0.1, quantile=quantile, weight=np.ones(80))
+        plain = evaluate_numbers(actual, predicted, 0.1, quantile=quantile)
+        for name, figure in weighted["figures"].items():
+            assert figure["value"] == pytest.approx(other["figures"][name]["value"])
+            assert figure["baseline"] == pytest.approx(other["figures"][name]["baseline"])
+            assert figure["low"] < other["figures"][name]["low"]
+            for key in ("value", "low", "high"):
+                assert equal["figures"][name][key] == pytest.approx(plain["figures"][name][key])
+        assert weighted["weighted"] and weighted["better"] == other["better"]

@@ -33,7 +33,7 @@ ESTIMATORS = [
 MODEL_FILES = ["ModelFileError", "load", "save"]
 PACKAGES = ["bounds", "chunks", "conformal", "datasets", "estimators", "explain", "export"]
 PACKAGES += ["kernels", "measures", "report", "shapes"]
-FUNCTIONS = ["merge"]
+FUNCTIONS = {"merge": "estimators", "show": "report"}
 NAMES = sorted([*ESTIMATORS, *FUNCTIONS, *MODEL_FILES])
 SOURCES = str(Path(everystump.__file__).parents[1])
 HEAVY = ["joblib", "matplotlib", "numba", "numpy", "pandas", "polars", "scipy", "sklearn"]
@@ -62,7 +62,7 @@ def test_public_names():
 def test_names_are_importable(name):
     value = getattr(everystump, name)
     assert value.__name__ == name
-    package = "modelfile" if name in MODEL_FILES else "estimators"
+    package = FUNCTIONS.get(name, "modelfile" if name in MODEL_FILES else "estimators")
     assert value.__module__.startswith(f"everystump.{package}.")
     if name not in FUNCTIONS:
         assert getattr(import_module(f"everystump.{package}"), name) is value

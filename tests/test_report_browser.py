@@ -296,7 +296,7 @@ def probed(page, curve):
 
 def test_a_curve_is_probed_by_keyboard_and_pointer(page, written):
     model, _, _ = written
-    card = page.locator(".curve:has(svg)").first
+    card = page.locator(".curve:has(svg.chart)").first
     curve, readout = card.locator("svg.chart"), card.locator(".readout")
     shape = as_class_list(model.shapes_)[0][int(card.get_attribute("id").split("-")[1])]
     curve.focus()
@@ -482,6 +482,10 @@ def test_evidence_has_one_sign_and_one_color_in_every_panel(page, written):
 @TWO_OR_THREE
 def test_metrics_are_beside_those_of_a_constant_prediction(page, written):
     model, X, _ = written
+    tiles = page.locator("#tiles .tile")
+    assert tiles.count() == 4
+    assert tiles.locator("span", has_text="baseline").count() == 4
+    page.locator("#metrics summary").click()
     table = page.locator("#metrics table")
     titles = table.locator("thead th").all_inner_texts()
     assert titles[0] == "model" and titles[-1].startswith("baseline (always “")
@@ -489,4 +493,4 @@ def test_metrics_are_beside_those_of_a_constant_prediction(page, written):
     assert names[:2] == ["accuracy", "balanced accuracy"]
     if len(model.classes_) == 2:
         assert names[-1] == f"recall of “{model.classes_[1]}”"
-    assert f"Evaluated on {len(X)} rows" in page.locator("#metrics h3").inner_text()
+    assert f"Evaluated on {len(X)} rows" in page.locator("#metrics-title").inner_text()

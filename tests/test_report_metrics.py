@@ -43,11 +43,11 @@ def test_intervals_of_folds_are_approximate():
     model, _ = tool_model(cv=3)
     text = summarize(model)["text"]
     assert text["metrics"]["interval"] == "approx. interval"
-    assert text["tiles"]["range"].startswith("95% interval, approximately ")
+    assert text["metrics"]["key"][0]["interval"].startswith("approx. interval ")
     assert any("(3 folds, approximate 95% interval)" in line for line in text["description"])
     text = summarize(tool_model()[0])["text"]
     assert text["metrics"]["interval"] == "95% interval"
-    assert not text["tiles"]["range"].startswith("95% interval, approximately ")
+    assert text["metrics"]["key"][0]["interval"].startswith("95% interval ")
 
 
 def test_importances_on_held_out_rows():

@@ -96,18 +96,21 @@ def test_metrics_are_beside_the_mean_of_the_training_rows(summary, model, table)
         mean_absolute_error(y, predicted), rel=1e-3
     )
     assert all(row["interval"] for row in shown["rows"])
-    tiles = summary["text"]["tiles"]["metrics"]
-    assert [tile["name"] for tile in tiles] == ["R² on new rows", "RMSE on new rows"]
-    assert tiles[1]["value"].endswith(" k€") and tiles[1]["more"].startswith("95% interval ")
+    assert [figure["name"] for figure in shown["key"]] == ["R²", "RMSE (k€)", "MAE (k€)"]
+    assert shown["key"][1]["interval"].startswith("95% interval ")
+    value, baseline = (shown["rows"][1][key] for key in ("value", "baseline"))
+    assert f"(RMSE) is {value} k€; always predicting the mean" in shown["headline"]["text"]
+    assert shown["headline"]["text"].endswith(f"would give {baseline} k€.")
+    assert not shown["headline"]["is_warning"]
 
 
-def test_training_rows_have_no_intervals_and_no_tiles(model, table):
+def test_training_rows_have_no_intervals(model, table):
     X, y = (part[:200] for part in table)
     summary = summarize(model, X, y)
     assert summary["about"]["rows"] == "training"
     assert summary["text"]["metrics"]["title"].endswith("(optimistic)")
     assert not any(row["interval"] for row in summary["text"]["metrics"]["rows"])
-    assert summary["text"]["tiles"]["metrics"] == []
+    assert not any(figure["interval"] for figure in summary["text"]["metrics"]["key"])
 
 
 def test_sentences(summary, log_model, table):
@@ -150,7 +153,7 @@ def test_stored_metrics_are_shown_without_rows(model, summary):
     about = {"figures": summary["quality"]["metrics"], "n_held_out": 100, "unit": "k€"}
     text = summarize(model, about=about)["text"]
     assert text["metrics"]["title"] == "Evaluated on 100 held-out rows"
-    assert text["tiles"]["metrics"][0]["value"] == summary["text"]["metrics"]["rows"][0]["value"]
+    assert text["metrics"]["key"] == summary["text"]["metrics"]["key"]
     refit = about | {"refit": {"n_rows": 200, "n_held_out": 100}}
     text = " ".join(summarize(model, about=refit)["text"]["description"])
     assert "after a first model, trained on 200 rows" in text

@@ -14,6 +14,7 @@ from .estimators.merging import merge as merge
 from .modelfile import ModelFileError as ModelFileError
 from .modelfile import load as load
 from .modelfile import save as save
+from .report.notebook import show as show
 
 __version__: str
 __all__: list[str]

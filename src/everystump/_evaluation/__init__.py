@@ -1,5 +1,6 @@
 """Metrics of classifiers and regressors, next to those of a constant prediction."""
 
+from everystump._evaluation.comparison import compare_classifiers, compare_regressors
 from everystump._evaluation.conformal import PredictionInterval
 from everystump._evaluation.formatting import (
     baseline_answer,
@@ -20,6 +21,8 @@ __all__ = [
     "PredictionInterval",
     "baseline_answer",
     "baseline_warning",
+    "compare_classifiers",
+    "compare_regressors",
     "constant_baseline",
     "evaluate",
     "evaluate_model",

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from everystump._text import format_quantities
+from everystump._text import format_fixed, format_quantities
 
-_FRACTIONS = ("accuracy", "balanced_accuracy", "precision", "recall", "rows_below")
-_UNITS = ("rmse", "mae", "pinball_loss")  # in the units of the target
+FRACTIONS = ("accuracy", "balanced_accuracy", "precision", "recall", "rows_below")
+IN_UNITS = ("rmse", "mae", "pinball_loss")  # in the units of the target
 _TITLES = {"log_loss": "log loss", "r2": "R²", "rmse": "RMSE", "mae": "MAE"}
+_LIMITS = {"r2": (1.0,), "log_loss": (0.0,)}  # values that are shown only if they are exact
 _NEARLY_ALL = 0.99  # if model and baseline are above this, they are shown with one more digit
 
 
@@ -25,7 +26,7 @@ def metric_rows(metrics: Mapping[str, Any]) -> list[dict[str, str]]:
     [{'name': 'AUC', 'value': '0.800', 'interval': '0.700 to 0.870', 'baseline': '0.500'}]
     """
     return [
-        {"name": _title(name, metrics), **_as_text(name, metric)}
+        {"name": metric_title(name, metrics), **_as_text(name, metric)}
         for name, metric in metrics["figures"].items()
     ]
 
@@ -41,7 +42,14 @@ def interval_title(metrics: Mapping[str, Any]) -> str:
     return "approx. interval" if metrics.get("approximate") else "95% interval"
 
 
-def _title(name: str, metrics: Mapping[str, Any]) -> str:
+def metric_title(name: str, metrics: Mapping[str, Any]) -> str:
+    """Return the name of a metric in tables.
+
+    Examples
+    --------
+    >>> metric_title("recall", {"positive": "yes"}), metric_title("auc", {"positive": None})
+    ('recall of “yes”', 'AUC, macro')
+    """
     positive = metrics.get("positive")
     if name in ("precision", "recall"):
         return f"{name}, macro" if positive is None else f"{name} of “{positive}”"
@@ -53,7 +61,7 @@ def _title(name: str, metrics: Mapping[str, Any]) -> str:
 def _as_text(name: str, metric: Mapping[str, Any]) -> dict[str, str]:
     """Return a metric, its interval and its baseline as text."""
     value, baseline, low, high = (metric.get(key) for key in ("value", "baseline", "low", "high"))
-    if name in _UNITS:
+    if name in IN_UNITS:
         numbers = [number for number in (value, baseline, low, high) if number is not None]
         texts = iter(format_quantities(*numbers))
         value, baseline, low, high = (
@@ -61,14 +69,15 @@ def _as_text(name: str, metric: Mapping[str, Any]) -> dict[str, str]:
         )
         interval = "" if low is None or high is None else f"{low} to {high}"
         return {"value": value or "–", "interval": interval, "baseline": baseline or "–"}
-    if name in _FRACTIONS:
+    if name in FRACTIONS:
         digits = 2 if min(value or 0.0, baseline or 0.0) > _NEARLY_ALL else 1
         scale, unit = 100, "%"
     else:
         digits, scale, unit = 3, 1, ""
+    limits = (0.0, scale) if name in (*FRACTIONS, "auc") else _LIMITS.get(name, ())
 
     def text(number: float | None, unit: str = unit) -> str:
-        return "–" if number is None else f"{round(scale * number, digits) + 0.0:.{digits}f}{unit}"
+        return "–" if number is None else f"{format_fixed(scale * number, digits, limits)}{unit}"
 
     has_interval = low is not None and high is not None
     return {

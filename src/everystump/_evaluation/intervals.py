@@ -1,19 +1,66 @@
-"""95% confidence intervals of proportions, of their mean, and of the area under a ROC curve."""
+"""95% confidence intervals of proportions, of their mean, and of the area under a ROC curve.
+
+With sample weights, a proportion has the interval of Kish's effective number of rows, and the
+standard error of a mean is that of a weighted mean of independent values.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import hypot
 
 import numpy as np
 from scipy.special import expit, logit
-from scipy.stats import rankdata
 
 Interval = tuple[float, float]
-_Z = 1.959963984540054  # the 97.5% quantile of the standard normal distribution
-_MIN_ROWS = 20  # rows per class for an asymptotic interval
+Z = 1.959963984540054  # the 97.5% quantile of the standard normal distribution
+MIN_ROWS = 20  # per class, for an asymptotic interval
 
 
-def wilson(n_hits: int, n: int) -> Interval | None:
+def effective_size(weight: np.ndarray) -> float:
+    """Return the number of rows with equal weights whose mean has the same variance (Kish 1965).
+
+    Examples
+    --------
+    >>> effective_size(np.array([2.0, 2.0, 2.0])), effective_size(np.array([1.0, 1.0, 0.0]))
+    (3.0, 2.0)
+    """
+    return float(weight.sum() ** 2 / (weight**2).sum()) if len(weight) else 0.0
+
+
+def count_hits(is_hit: np.ndarray, weight: np.ndarray | None) -> tuple[float, float]:
+    """Return the number of hits and of rows, or effective numbers if rows have weights.
+
+    Examples
+    --------
+    >>> count_hits(np.array([True, False, True]), None)
+    (2, 3)
+    >>> count_hits(np.array([True, False]), np.array([3.0, 1.0]))
+    (1.2000000000000002, 1.6)
+    """
+    if weight is None:
+        return int(is_hit.sum()), len(is_hit)
+    n = effective_size(weight)
+    return (n * float(np.average(is_hit, weights=weight)), n) if n else (0, 0)
+
+
+def standard_error(values: np.ndarray, weight: np.ndarray | None = None) -> float:
+    """Return the standard error of a mean, or of a weighted one, of independent values.
+
+    Examples
+    --------
+    >>> values = np.array([1.0, 2.0, 4.0])
+    >>> round(standard_error(values), 6), round(standard_error(values, np.ones(3)), 6)
+    (0.881917, 0.881917)
+    """
+    if weight is None:
+        return float(values.std(ddof=1) / np.sqrt(len(values)))
+    share, n = weight / weight.sum(), effective_size(weight)
+    squares = (share * (values - share @ values)) ** 2
+    return float(np.sqrt(squares.sum() * n / (n - 1.0)))
+
+
+def wilson(n_hits: float, n: float) -> Interval | None:
     """Return Wilson's score interval of a proportion, None if ``n`` is zero.
 
     Examples
@@ -23,14 +70,14 @@ def wilson(n_hits: int, n: int) -> Interval | None:
     """
     if n == 0:
         return None
-    p, unit = n_hits / n, _Z**2 / n
+    p, unit = n_hits / n, Z**2 / n
     center = (p + unit / 2) / (1 + unit)
     half_width = np.sqrt(unit * (p * (1 - p) + unit / 4)) / (1 + unit)
     low = 0.0 if n_hits == 0 else float(center - half_width)
     return low, 1.0 if n_hits == n else float(center + half_width)
 
 
-def mean_of_proportions(n_hits: Sequence[int], n: Sequence[int]) -> Interval:
+def mean_of_proportions(n_hits: Sequence[float], n: Sequence[float]) -> Interval:
     """Return an interval of the mean of independent proportions.
 
     The distances from each proportion to the ends of its Wilson interval are squared and added
@@ -48,7 +95,34 @@ def mean_of_proportions(n_hits: Sequence[int], n: Sequence[int]) -> Interval:
     return float(p.mean() - below), float(p.mean() + above)
 
 
-def delong(is_positive: np.ndarray, score: np.ndarray) -> Interval | None:
+def placements(
+    is_positive: np.ndarray, score: np.ndarray, weight: np.ndarray | None = None
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the placement values of DeLong et al. (1988), whose means are the area.
+
+    For each positive row, the fraction of negative rows with a smaller score; for each negative
+    row, the fraction of positive rows with a larger one.  Ties count one half.
+
+    Examples
+    --------
+    >>> of_positives, of_negatives = placements(
+    ...     np.array([True, True, False]), np.array([3.0, 1.0, 1.0])
+    ... )
+    >>> of_positives.tolist(), of_negatives.tolist()
+    ([1.0, 0.5], [0.75])
+    """
+    _, rank = np.unique(score, return_inverse=True)
+    unit = np.ones(len(score)) if weight is None else weight
+    negative = np.bincount(rank, np.where(is_positive, 0.0, unit))
+    positive = np.bincount(rank, np.where(is_positive, unit, 0.0))
+    smaller = (np.cumsum(negative) - negative / 2) / negative.sum()
+    larger = 1.0 - (np.cumsum(positive) - positive / 2) / positive.sum()
+    return smaller[rank[is_positive]], larger[rank[~is_positive]]
+
+
+def delong(
+    is_positive: np.ndarray, score: np.ndarray, weight: np.ndarray | None = None
+) -> Interval | None:
     """Return an interval of the area under the ROC curve (DeLong et al. 1988, on the logit scale).
 
     None if the variance cannot be estimated: with fewer than 20 rows of a class, or if the scores
@@ -62,15 +136,16 @@ def delong(is_positive: np.ndarray, score: np.ndarray) -> Interval | None:
     >>> 0.5 < low < high < 1
     True
     """
-    m, n = int(is_positive.sum()), int((~is_positive).sum())
-    if min(m, n) < _MIN_ROWS:
+    parts = [
+        (part, None if weight is None else weight[part]) for part in (is_positive, ~is_positive)
+    ]
+    if min(count_hits(part[part], own)[1] for part, own in parts) < MIN_ROWS:
         return None
-    ranks = rankdata(score)
-    positive_ranks = (ranks[is_positive] - rankdata(score[is_positive])) / n
-    negative_ranks = 1.0 - (ranks[~is_positive] - rankdata(score[~is_positive])) / m
-    area = float(positive_ranks.mean())
-    deviation = float(np.sqrt(positive_ranks.var(ddof=1) / m + negative_ranks.var(ddof=1) / n))
+    values = placements(is_positive, score, weight)
+    area = float(np.average(values[0], weights=parts[0][1]))
+    errors = [standard_error(own, w) for own, (_, w) in zip(values, parts, strict=True)]
+    deviation = hypot(*errors)
     if deviation == 0.0 or not 0.0 < area < 1.0:
         return None
-    half_width = _Z * deviation / (area * (1.0 - area))
+    half_width = Z * deviation / (area * (1.0 - area))
     return float(expit(logit(area) - half_width)), float(expit(logit(area) + half_width))

@@ -26,6 +26,8 @@ class LabeledPredictions:
         None if the classifier has none.
     folds : tuple of slice
         Rows that were scored by the same model.
+    weight : ndarray of shape (n_rows,) or None
+        Sample weights; None if all are 1.
     """
 
     actual: np.ndarray
@@ -33,27 +35,30 @@ class LabeledPredictions:
     scores: np.ndarray
     probabilities: np.ndarray | None
     folds: tuple[slice, ...]
+    weight: np.ndarray | None = None
 
     @classmethod
-    def from_model(cls, model: Any, X: Any, y: Any) -> Self:
+    def from_model(cls, model: Any, X: Any, y: Any, weight: np.ndarray | None = None) -> Self:
         """Return the predictions of a fitted classifier; the index of a frame is ignored."""
         scores = np.asarray(classifier_scores(model, X), dtype=np.float64)
         actual = class_indices(y, model.classes_, len(scores))
         predicted = class_indices(model.predict(X), model.classes_, len(scores))
         probabilities = model.predict_proba(X) if hasattr(model, "predict_proba") else None
-        return cls(actual, predicted, scores, probabilities, (slice(0, len(scores)),))
+        return cls(actual, predicted, scores, probabilities, (slice(0, len(scores)),), weight)
 
     @classmethod
     def concatenate(cls, parts: Sequence[Self]) -> Self:
         """Return the predictions of several folds, each scored by its own model."""
         ends = np.cumsum([0, *(len(part.actual) for part in parts)]).tolist()
         probabilities = [part.probabilities for part in parts if part.probabilities is not None]
+        weights = [part.weight for part in parts if part.weight is not None]
         return cls(
             np.concatenate([part.actual for part in parts]),
             np.concatenate([part.predicted for part in parts]),
             np.concatenate([part.scores for part in parts]),
             np.concatenate(probabilities) if probabilities else None,
             tuple(slice(a, b) for a, b in pairwise(ends)),
+            np.concatenate(weights) if weights else None,
         )
 
 

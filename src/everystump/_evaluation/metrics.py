@@ -1,7 +1,7 @@
 """Accuracy, balanced accuracy, AUC, log loss, precision and recall, each with a baseline.
 
 The baseline predicts the most frequent class of the training rows for every row, and their class
-frequencies as probabilities.
+frequencies as probabilities.  If rows have weights, all metrics and frequencies are weighted.
 """
 
 from __future__ import annotations
@@ -10,10 +10,17 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from scipy.stats import binomtest
+from scipy.stats import binomtest, norm
 from sklearn.metrics import accuracy_score, log_loss, precision_score, recall_score, roc_auc_score
 
-from everystump._evaluation.intervals import Interval, delong, mean_of_proportions, wilson
+from everystump._evaluation.intervals import (
+    Interval,
+    count_hits,
+    delong,
+    mean_of_proportions,
+    standard_error,
+    wilson,
+)
 from everystump._evaluation.labeled_predictions import LabeledPredictions, positive_index
 from everystump._sklearn_compat import allow_many_classes
 
@@ -25,7 +32,7 @@ def evaluate(
     rows: LabeledPredictions,
     classes: Sequence[Any],
     positive: int | None = None,
-    counts: Sequence[int] | None = None,
+    counts: Sequence[float] | None = None,
 ) -> dict[str, Any]:
     """Return metrics as plain data.
 
@@ -37,8 +44,8 @@ def evaluate(
         Labels of the classes.
     positive : int, optional
         Index of the positive class, if there are two classes.
-    counts : sequence of int, optional
-        Number of training rows of each class; by default, the counts of ``rows``.
+    counts : sequence of float, optional
+        Number of training rows of each class, or their total weight; by default, that of ``rows``.
 
     Returns
     -------
@@ -47,9 +54,9 @@ def evaluate(
         ``from``; ``better``: whether the predictions beat it (True, False, or None if the
         difference is not significant); ``approximate``: whether the rows are of several folds,
         which intervals and ``better`` treat as independent although their models share training
-        rows; ``figures``: for each metric ``value``, ``low`` and ``high`` (95% confidence limits,
-        None where there is no valid interval), ``interval`` (the method) and ``baseline``;
-        ``classes``: precision and recall of each class.
+        rows; ``weighted``: whether rows have weights; ``figures``: for each metric ``value``,
+        ``low`` and ``high`` (95% confidence limits, None where there is no valid interval),
+        ``interval`` (the method) and ``baseline``; ``classes``: precision and recall of each class.
 
     Examples
     --------
@@ -62,11 +69,12 @@ def evaluate(
     ('no', False)
     """
     n_classes = len(classes)
-    class_counts = np.bincount(rows.actual, minlength=n_classes) if counts is None else counts
+    own = np.bincount(rows.actual, rows.weight, minlength=n_classes)
+    class_counts = own if counts is None else counts
     prior = np.asarray(class_counts, dtype=np.float64) / np.sum(class_counts)
     answer = int(np.argmax(prior))
     constant = np.full(len(rows.actual), answer)
-    by_class = [_class_metrics(rows.actual, rows.predicted, k) for k in range(n_classes)]
+    by_class = [_class_metrics(rows, rows.predicted, k) for k in range(n_classes)]
     metrics = {
         "accuracy": _accuracy(rows, constant),
         "balanced_accuracy": _balanced_accuracy(rows, constant, by_class),
@@ -87,6 +95,7 @@ def evaluate(
         },
         "better": _better(rows, constant),
         "approximate": len(rows.folds) > 1,
+        "weighted": rows.weight is not None,
         "positive": None if positive is None else classes[positive],
         "figures": {name: found for name, found in metrics.items() if found is not None},
         "classes": [
@@ -161,10 +170,12 @@ def metric(
 
 
 def _accuracy(rows: LabeledPredictions, constant: np.ndarray) -> dict[str, Any]:
-    value = accuracy_score(rows.actual, rows.predicted)
-    n_correct = int(np.sum(rows.actual == rows.predicted))
-    limits = wilson(n_correct, len(rows.actual))
-    return metric(value, accuracy_score(rows.actual, constant), limits, "Wilson")
+    value, baseline = (
+        accuracy_score(rows.actual, predicted, sample_weight=rows.weight)
+        for predicted in (rows.predicted, constant)
+    )
+    limits = wilson(*count_hits(rows.actual == rows.predicted, rows.weight))
+    return metric(value, baseline, limits, "Wilson")
 
 
 def _balanced_accuracy(
@@ -173,6 +184,7 @@ def _balanced_accuracy(
     """Return the mean recall of the classes that occur."""
     present = np.unique(rows.actual)
     score = {"labels": present, "average": "macro", "zero_division": 0.0}
+    score |= {"sample_weight": rows.weight}
     recalls = [by_class[k]["recall"] for k in present]
     limits = mean_of_proportions(
         [recall["n_hits"] for recall in recalls], [recall["n"] for recall in recalls]
@@ -194,7 +206,7 @@ def _auc(rows: LabeledPredictions) -> dict[str, Any] | None:
     if not areas:
         return None
     has_interval = len(rows.folds) == 1 and rows.scores.ndim == 1
-    limits = delong(rows.actual == 1, rows.scores) if has_interval else None
+    limits = delong(rows.actual == 1, rows.scores, rows.weight) if has_interval else None
     return metric(float(np.mean(areas)), 0.5, limits, "DeLong, logit scale")
 
 
@@ -204,20 +216,22 @@ def _area(rows: LabeledPredictions, fold: slice) -> float | None:
     present = np.unique(actual)
     if len(present) < 2:
         return None
+    weight = None if rows.weight is None else rows.weight[fold]
     if rows.scores.ndim == 1:
-        return float(roc_auc_score(actual == 1, rows.scores[fold]))
+        return float(roc_auc_score(actual == 1, rows.scores[fold], sample_weight=weight))
     by_class = (rows.scores if rows.probabilities is None else rows.probabilities)[fold]
-    return float(np.mean([roc_auc_score(actual == k, by_class[:, k]) for k in present]))
+    areas = [roc_auc_score(actual == k, by_class[:, k], sample_weight=weight) for k in present]
+    return float(np.mean(areas))
 
 
 def _log_loss(rows: LabeledPredictions, prior: np.ndarray) -> dict[str, Any] | None:
     if rows.probabilities is None:
         return None
-    labels = np.arange(len(prior))
+    options = {"labels": np.arange(len(prior)), "sample_weight": rows.weight}
     constant = np.tile(prior, (len(rows.actual), 1))
     return metric(
-        log_loss(rows.actual, rows.probabilities, labels=labels),
-        log_loss(rows.actual, constant, labels=labels),
+        log_loss(rows.actual, rows.probabilities, **options),
+        log_loss(rows.actual, constant, **options),
     )
 
 
@@ -225,7 +239,7 @@ def _positive_metrics(
     rows: LabeledPredictions, constant: np.ndarray, by_class: list[dict[str, Any]], positive: int
 ) -> dict[str, Any]:
     """Return precision and recall of the positive class."""
-    baseline = _class_metrics(rows.actual, constant, positive)
+    baseline = _class_metrics(rows, constant, positive)
     model = by_class[positive]
     return {
         name: {key: model[name][key] for key in ("value", "low", "high", "interval")}
@@ -240,19 +254,22 @@ def _macro_precision(rows: LabeledPredictions, n_classes: int) -> dict[str, Any]
     That of a constant prediction, which never predicts the other classes, is undefined.
     """
     score = {"labels": np.arange(n_classes), "average": "macro", "zero_division": 0.0}
+    score |= {"sample_weight": rows.weight}
     return metric(precision_score(rows.actual, rows.predicted, **score), None)
 
 
-def _class_metrics(actual: np.ndarray, predicted: np.ndarray, k: int) -> dict[str, Any]:
+def _class_metrics(rows: LabeledPredictions, predicted: np.ndarray, k: int) -> dict[str, Any]:
     """Return precision and recall of a class, None where they are undefined."""
-    n_hits = int(np.sum((actual == k) & (predicted == k)))
+    is_hit = (rows.actual == k) & (predicted == k)
+    parts = {"precision": predicted == k, "recall": rows.actual == k}
     return {
-        "precision": _proportion(n_hits, int(np.sum(predicted == k))),
-        "recall": _proportion(n_hits, int(np.sum(actual == k))),
+        name: _proportion(is_hit[part], None if rows.weight is None else rows.weight[part])
+        for name, part in parts.items()
     }
 
 
-def _proportion(n_hits: int, n: int) -> dict[str, Any]:
+def _proportion(is_hit: np.ndarray, weight: np.ndarray | None) -> dict[str, Any]:
+    n_hits, n = count_hits(is_hit, weight)
     limits = wilson(n_hits, n)
     low, high = limits or (None, None)
     found = {"value": n_hits / n if n else None, "low": low, "high": high}
@@ -262,9 +279,16 @@ def _proportion(n_hits: int, n: int) -> dict[str, Any]:
 def _better(rows: LabeledPredictions, constant: np.ndarray) -> bool | None:
     """Return whether predictions are correct more often than a constant one.
 
-    None if they are, but not significantly (exact one-sided sign test at the 5% level).
+    None if they are, but not significantly at the 5% level: by an exact one-sided sign test, or if
+    rows have weights by the normal approximation.
     """
     correct, baseline = rows.actual == rows.predicted, rows.actual == constant
+    if rows.weight is not None:
+        gains = correct.astype(float) - baseline
+        gain, error = np.average(gains, weights=rows.weight), standard_error(gains, rows.weight)
+        if gain <= 0.0:
+            return False
+        return True if norm.sf(gain / error) <= SIGNIFICANCE else None
     n_better, n_worse = int(np.sum(correct & ~baseline)), int(np.sum(~correct & baseline))
     if n_better <= n_worse:
         return False

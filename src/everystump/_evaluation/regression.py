@@ -1,22 +1,29 @@
 """R², root mean squared error and mean absolute error, each with a baseline.
 
 The baseline predicts the mean target of the training rows for every row or, for a model of a
-quantile such as the median, that quantile.
+quantile such as the median, that quantile.  If rows have weights, all means are weighted.
 """
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
-from scipy.stats import norm, ttest_1samp
+from scipy.stats import t as student_t
 
-from everystump._evaluation.intervals import wilson
+from everystump._evaluation.intervals import (
+    Z,
+    count_hits,
+    effective_size,
+    standard_error,
+    wilson,
+)
 from everystump._evaluation.metrics import SIGNIFICANCE, metric
 from everystump._tables.labels import check_numbers
 
 # With fewer rows, the normal approximation of a mean is not used.
-_MIN_ROWS = 30
+MIN_MEAN_ROWS = 30
 _METHOD = "normal approximation"
 MEDIAN = 0.5
 
@@ -28,6 +35,7 @@ def evaluate_numbers(
     *,
     n_folds: int = 1,
     quantile: float | None = None,
+    weight: np.ndarray | None = None,
 ) -> dict[str, Any]:
     """Return the metrics of a regression as plain data.
 
@@ -41,6 +49,8 @@ def evaluate_numbers(
         The number of folds that the rows come from.
     quantile : float, optional
         The quantile that the model predicts; the mean by default.
+    weight : ndarray of shape (n_rows,), optional
+        Sample weights.
 
     Returns
     -------
@@ -48,7 +58,8 @@ def evaluate_numbers(
         ``n_rows``; ``baseline``: its ``answer``, its ``name`` such as "the mean", and the rows it
         was computed ``from``; ``better``: whether predictions beat it in squared error, or in the
         pinball loss of a quantile (True, False, or None if the difference is not significant);
-        ``approximate``: whether the rows are of several folds; ``figures``: for ``r2``, ``rmse``
+        ``approximate``: whether the rows are of several folds; ``weighted``: whether rows have
+        weights; ``figures``: for ``r2``, ``rmse``
         and ``mae`` the ``value``, ``low`` and ``high`` (95% confidence limits, None where there is
         no valid interval), ``interval`` (the method) and ``baseline``; for a quantile other than
         the median also ``pinball_loss``, and ``rows_below``, the fraction of rows that are not
@@ -60,25 +71,26 @@ def evaluate_numbers(
     >>> found["figures"]["r2"]["value"], round(found["figures"]["mae"]["value"], 3)
     (0.5, 0.333)
     """
-    answer = constant_baseline(actual, quantile) if baseline is None else float(baseline)
+    answer = constant_baseline(actual, quantile, weight) if baseline is None else float(baseline)
+    mean = partial(np.average, weights=weight)
     squared, absolute = (actual - predicted) ** 2, np.abs(actual - predicted)
     constant = (actual - answer) ** 2
-    spread = (actual - actual.mean()) ** 2
-    mse, limits = float(squared.mean()), _mean_limits(squared)
+    spread = (actual - mean(actual)) ** 2
+    mse, limits = float(mean(squared)), _mean_limits(squared, weight)
     rmse_limits = None if limits is None else (max(limits[0], 0.0) ** 0.5, limits[1] ** 0.5)
     figures = {
-        "r2": _r2(squared, constant, spread),
-        "rmse": metric(mse**0.5, float(constant.mean()) ** 0.5, rmse_limits, _METHOD),
-        "mae": _mean_metric(absolute, np.abs(actual - answer)),
+        "r2": _r2(squared, constant, spread, weight),
+        "rmse": metric(mse**0.5, float(mean(constant)) ** 0.5, rmse_limits, _METHOD),
+        "mae": _mean_metric(absolute, np.abs(actual - answer), weight),
     }
     gains = constant - squared
     if quantile is not None:
-        pinball, flat = (_pinball(actual, p, quantile) for p in (predicted, answer))
+        pinball, flat = (pinball_losses(actual, p, quantile) for p in (predicted, answer))
         gains = flat - pinball
         if quantile != MEDIAN:
             figures = {
-                "rows_below": _rows_below(actual, predicted, answer),
-                "pinball_loss": _mean_metric(pinball, flat),
+                "rows_below": _rows_below(actual, predicted, answer, weight),
+                "pinball_loss": _mean_metric(pinball, flat, weight),
                 **figures,
             }
     return {
@@ -88,15 +100,22 @@ def evaluate_numbers(
             "name": baseline_name(quantile),
             "from": "these rows" if baseline is None else "training rows",
         },
-        "better": _better(gains),
+        "better": _better(gains, weight),
         "approximate": n_folds > 1,
+        "weighted": weight is not None,
         "figures": {name: found for name, found in figures.items() if found is not None},
     }
 
 
-def constant_baseline(y: np.ndarray, quantile: float | None = None) -> float:
+def constant_baseline(
+    y: np.ndarray, quantile: float | None = None, weight: np.ndarray | None = None
+) -> float:
     """Return the constant that a model is compared with: the mean of targets, or a quantile."""
-    return float(np.mean(y) if quantile is None else np.quantile(y, quantile))
+    if quantile is None:
+        return float(np.average(y, weights=weight))
+    if weight is None:
+        return float(np.quantile(y, quantile))
+    return float(np.quantile(y, quantile, weights=weight, method="inverted_cdf"))
 
 
 def baseline_name(quantile: float | None) -> str:
@@ -112,20 +131,32 @@ def baseline_name(quantile: float | None) -> str:
     return "the median" if quantile == MEDIAN else f"the {quantile:g} quantile"
 
 
-def _pinball(actual: np.ndarray, predicted: Any, quantile: float) -> np.ndarray:
+def pinball_losses(actual: np.ndarray, predicted: Any, quantile: float) -> np.ndarray:
+    """Return the pinball loss of each row.
+
+    Examples
+    --------
+    >>> pinball_losses(np.array([1.0, 3.0]), 2.0, 0.9).round(3).tolist()
+    [0.1, 0.9]
+    """
     residual = actual - predicted
     return np.maximum(quantile * residual, (quantile - 1.0) * residual)
 
 
-def _mean_metric(losses: np.ndarray, baseline: np.ndarray) -> dict[str, Any]:
+def _mean_metric(
+    losses: np.ndarray, baseline: np.ndarray, weight: np.ndarray | None
+) -> dict[str, Any]:
     """Return the mean of the losses of rows, with limits, and that of the baseline."""
-    return metric(float(losses.mean()), float(baseline.mean()), _mean_limits(losses), _METHOD)
+    value, own = (float(np.average(part, weights=weight)) for part in (losses, baseline))
+    return metric(value, own, _mean_limits(losses, weight), _METHOD)
 
 
-def _rows_below(actual: np.ndarray, predicted: np.ndarray, answer: float) -> dict[str, Any]:
-    n_below = int(np.sum(actual <= predicted))
-    limits = wilson(n_below, len(actual))
-    return metric(n_below / len(actual), float(np.mean(actual <= answer)), limits, "Wilson")
+def _rows_below(
+    actual: np.ndarray, predicted: np.ndarray, answer: float, weight: np.ndarray | None
+) -> dict[str, Any]:
+    n_below, n = count_hits(actual <= predicted, weight)
+    baseline = float(np.average(actual <= answer, weights=weight))
+    return metric(n_below / n, baseline, wilson(n_below, n), "Wilson")
 
 
 def evaluate_regressor(
@@ -155,35 +186,39 @@ def evaluate_regressor(
     return found | {"figures": {name: own | none for name, own in found["figures"].items()}}
 
 
-def _r2(squared: np.ndarray, constant: np.ndarray, spread: np.ndarray) -> dict[str, Any] | None:
+def _r2(
+    squared: np.ndarray, constant: np.ndarray, spread: np.ndarray, weight: np.ndarray | None
+) -> dict[str, Any] | None:
     """Return R², with limits from its linearization; None if all targets are equal."""
-    total = float(spread.mean())
+    total = float(np.average(spread, weights=weight))
     if total == 0.0:
         return None
-    ratio = float(squared.mean()) / total
-    limits = _mean_limits(1.0 - ratio - (squared - ratio * spread) / total)
+    ratio = float(np.average(squared, weights=weight)) / total
+    limits = _mean_limits(1.0 - ratio - (squared - ratio * spread) / total, weight)
     return metric(
         1.0 - ratio,
-        1.0 - float(constant.mean()) / total,
+        1.0 - float(np.average(constant, weights=weight)) / total,
         None if limits is None else (limits[0], min(limits[1], 1.0)),
         _METHOD,
     )
 
 
-def _mean_limits(values: np.ndarray) -> tuple[float, float] | None:
+def _mean_limits(values: np.ndarray, weight: np.ndarray | None) -> tuple[float, float] | None:
     """Return 95% confidence limits of the mean of independent values, None if there are few."""
-    if len(values) < _MIN_ROWS:
+    if (len(values) if weight is None else effective_size(weight)) < MIN_MEAN_ROWS:
         return None
-    mean = float(values.mean())
-    error = float(norm.ppf(1 - SIGNIFICANCE / 2) * values.std(ddof=1) / np.sqrt(len(values)))
+    mean = float(np.average(values, weights=weight))
+    error = Z * standard_error(values, weight)
     return mean - error, mean + error
 
 
-def _better(gains: np.ndarray) -> bool | None:
+def _better(gains: np.ndarray, weight: np.ndarray | None) -> bool | None:
     """Return whether gains are positive on average; None if they are, but not significantly."""
-    if gains.mean() <= 0.0:
+    gain = float(np.average(gains, weights=weight))
+    if gain <= 0.0:
         return False
     if len(gains) < 2 or gains.std() == 0.0:
         return None
-    p = ttest_1samp(gains, 0.0, alternative="greater").pvalue
+    n = len(gains) if weight is None else effective_size(weight)
+    p = student_t.sf(gain / standard_error(gains, weight), n - 1)
     return True if p <= SIGNIFICANCE else None

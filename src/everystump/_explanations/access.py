@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict
-from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
@@ -13,9 +12,8 @@ from sklearn.utils.validation import check_is_fitted
 from everystump._core.columns import RowDensity
 from everystump._core.shapes import ShapeModel
 from everystump._tables.frames import Feature
-from everystump._text import truncate_list
+from everystump._text import suggest_name
 
-_MAX_SUGGESTIONS = 10
 # What the curves add up to, by the link of a regressor; None is a classifier.
 _SUMS = {None: "score", "identity": "prediction", "log": "logarithm of the prediction"}
 
@@ -66,21 +64,6 @@ def feature_index(features: Sequence[Feature], feature: Any) -> int:
         f"feature={feature!r} is not among the {len(names)} features; "
         f"{suggest_name(feature, names)}."
     )
-
-
-def suggest_name(name: Any, names: list) -> str:
-    """Return advice to use the most similar of some names, or a list of the first names.
-
-    Examples
-    --------
-    >>> suggest_name("Aeg", ["height", "age"]), suggest_name("zip", ["height", "age"])
-    ("use 'age'", "choose one of 'height', 'age'")
-    """
-    by_text = {str(other).casefold(): other for other in names}
-    similar = get_close_matches(str(name).casefold(), by_text, 1, cutoff=0.5)
-    if similar:
-        return f"use {by_text[similar[0]]!r}"
-    return f"choose one of {truncate_list([repr(other) for other in names], _MAX_SUGGESTIONS)}"
 
 
 def class_labels(estimator: Any) -> np.ndarray:

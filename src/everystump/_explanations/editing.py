@@ -1,4 +1,4 @@
-"""Edits of curves: constant regions and removed features."""
+"""Edits of curves: constant regions, limits, and removed features."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ import numpy as np
 
 from everystump._core.columns import RowDensity
 from everystump._core.shapes import Shape, ShapeModel
-from everystump._explanations.access import suggest_name, training_density
+from everystump._explanations.access import training_density
 from everystump._explanations.importance import evaluate_on_density
 from everystump._tables.frames import Feature
-from everystump._text import truncate_list
+from everystump._text import suggest_name, truncate_list
 
 # Descriptions name at most this many levels.
 _MAX_LEVELS = 5
@@ -82,7 +82,7 @@ def check_region(
         raise ValueError(f"levels={levels!r}: {name!r} is numeric; pass low and high.")
     if missing and low is None and high is None:
         return Region(0.0, 0.0, None, True, _join_phrases(missing_text))
-    low, high = _check_limits(low, high)
+    low, high = check_limits(low, high)
     range_text = [] if is_whole else [_range_text(low, high)]
     return Region(low, high, None, missing, _join_phrases(range_text + missing_text))
 
@@ -134,6 +134,62 @@ def remove_curve(
     return models, means
 
 
+def cap_shape(shape: Shape, lowest: float, highest: float) -> Shape:
+    """Return a curve whose values are limited to an interval, also at missing values.
+
+    Examples
+    --------
+    >>> ramp = Shape(np.array([0.0, 1.0]), np.array([-1.0, 1.0]))
+    >>> cap_shape(ramp, -0.5, np.inf)(np.array([0.0, 0.2, 0.5, 2.0]))
+    array([-0.5, -0.5,  0. ,  1. ])
+    """
+    missing = None if shape.missing is None else float(np.clip(shape.missing, lowest, highest))
+    if shape.is_category:
+        return Shape.category(np.clip(shape.levels, lowest, highest), missing)
+    knots, values = shape.knots, shape.values
+    for limit in (lowest, highest):
+        # A line that crosses the limit gets a knot there.
+        crossing = np.flatnonzero((values[:-1] - limit) * (values[1:] - limit) < 0)
+        crossing = crossing[knots[crossing] < knots[crossing + 1]]
+        left, right = values[crossing], values[crossing + 1]
+        at = knots[crossing] + (limit - left) / (right - left) * np.diff(knots)[crossing]
+        knots = np.insert(knots, crossing + 1, at)
+        values = np.insert(values, crossing + 1, limit)
+    return Shape(knots, np.clip(values, lowest, highest), missing)
+
+
+def freeze_shape(shape: Shape, low: float, high: float) -> Shape:
+    """Return a curve of a number that keeps its values at ``low`` and ``high`` beyond these.
+
+    Examples
+    --------
+    >>> ramp = Shape(np.array([0.0, 1.0]), np.array([-1.0, 1.0]))
+    >>> freeze_shape(ramp, 0.25, np.inf)(np.array([0.0, 0.5, 2.0]))
+    array([-0.5,  0. ,  1. ])
+    """
+    inside = (shape.knots > low) & (shape.knots < high)
+    knots, values = shape.knots[inside].tolist(), shape.values[inside].tolist()
+    if low > -np.inf:
+        knots, values = [low, *knots], [*shape(np.array([low])), *values]
+    if high < np.inf:
+        ends = np.array([high])
+        knots, values = [*knots, high, high], [*values, *shape.left_limit(ends), *shape(ends)]
+    return replace(shape, knots=np.array(knots), values=np.array(values))
+
+
+def check_caps(lowest: Any, highest: Any) -> tuple[float, float]:
+    """Return limits of contributions; raise unless one is given and they are in order."""
+    bottom = -np.inf if lowest is None else lowest
+    top = np.inf if highest is None else highest
+    is_given = lowest is not None or highest is not None
+    if not (is_given and isinstance(bottom, Real) and isinstance(top, Real) and bottom <= top):
+        raise ValueError(
+            f"lowest={lowest!r}, highest={highest!r}: pass one or two numbers with lowest <= "
+            f"highest."
+        )
+    return float(bottom), float(top)
+
+
 def _zero_curve(shape: Shape) -> Shape:
     """Return the zero function over the values of a curve."""
     missing = None if shape.missing is None else 0.0
@@ -157,7 +213,8 @@ def _constant_between(shape: Shape, low: float, high: float, value: float) -> Sh
     return Shape(np.array(knots or [0.0]), np.array(values or [value]))
 
 
-def _check_limits(low: Any, high: Any) -> tuple[float, float]:
+def check_limits(low: Any, high: Any) -> tuple[float, float]:
+    """Return the limits of a region, unbounded where None; raise unless they are in order."""
     bottom = -np.inf if low is None else low
     top = np.inf if high is None else high
     if not (isinstance(bottom, Real) and isinstance(top, Real) and bottom < top):

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from itertools import permutations
 from typing import Any
 
-from everystump._explanations.access import feature_index, feature_names, suggest_name
+from everystump._explanations.access import feature_index, feature_names
 from everystump._tables.frames import Feature
 from everystump._terms import Term
-from everystump._text import pluralize
+from everystump._text import pluralize, suggest_name
 
 TIMES = " × "
 

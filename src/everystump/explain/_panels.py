@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -38,6 +39,8 @@ class SurfacePanel:
         The distribution of the samples in each feature; None if unknown.
     curves : (Shape, Shape)
         The curves of the features, by which levels are sorted.
+    half_widths : ndarray or None
+        Half the width of the band at each grid point of the surface; None without bands.
     """
 
     title: str
@@ -47,6 +50,7 @@ class SurfacePanel:
     weights: np.ndarray | None
     densities: tuple[RowDensity | None, RowDensity | None]
     curves: tuple[Shape, Shape]
+    half_widths: np.ndarray | None = None
 
 
 def make_panels(
@@ -56,15 +60,19 @@ def make_panels(
     features: Sequence[Feature],
     weights: np.ndarray | None,
     densities: Sequence[RowDensity | None],
+    half_widths: np.ndarray | None = None,
 ) -> list[SurfacePanel]:
     """Return the heat maps of an interaction of a model, given what is known of all features.
+
+    ``weights`` and ``half_widths`` are given at the grid points of the surface, see `SurfacePanel`.
 
     Three features are drawn as two at some values of the third: at the most frequent levels of a
     category, else at quantiles.
     """
     (title,) = name_terms(names, [surface.features])
     if surface.order == 2:
-        return [_panel(model, title, surface, names, features, weights, densities)]
+        grids = _Grids(surface, weights, half_widths)
+        return [_panel(model, title, grids, names, features, densities)]
     s = _sliced_axis(surface)
     d = surface.features[s]
     others = [j for j in range(3) if j != s]
@@ -75,36 +83,53 @@ def make_panels(
             tuple(surface.axes[j] for j in others),
             np.take(surface.values, k, axis=s),
         )
-        inside = None if weights is None else np.take(weights, k, axis=s)
+        inside, half = (
+            None if values is None else np.take(values, k, axis=s)
+            for values in (weights, half_widths)
+        )
         at = f"{truncate(str(names[d]), _MAX_LENGTH)} = {_value(surface.axes[s], features[d], k)}"
-        panels.append(_panel(model, f"{title}\n{at}", part, names, features, inside, densities))
+        grids = _Grids(part, inside, half)
+        panels.append(_panel(model, f"{title}\n{at}", grids, names, features, densities))
     return panels
+
+
+class _Grids(NamedTuple):
+    """A surface of two features, and what is known at its grid points."""
+
+    surface: Surface
+    weights: np.ndarray | None
+    half_widths: np.ndarray | None
+
+    def transpose(self) -> _Grids:
+        """Return the same with the axes swapped."""
+        # The features of a surface ascend, so the numbers of this one are 0 and 1.
+        surface = Surface((0, 1), self.surface.axes[::-1], self.surface.values.T)
+        return _Grids(surface, *(None if own is None else own.T for own in self[1:]))
 
 
 def _panel(
     model: ShapeModel,
     title: str,
-    surface: Surface,
+    grids: _Grids,
     names: Sequence[str],
     features: Sequence[Feature],
-    weights: np.ndarray | None,
     densities: Sequence[RowDensity | None],
 ) -> SurfacePanel:
     """Return a heat map; the levels of a category are on the vertical axis if there is a choice."""
-    x, y = surface.features
-    if surface.axes[0].is_category and not surface.axes[1].is_category:
+    x, y = grids.surface.features
+    first, second = grids.surface.axes
+    if first.is_category and not second.is_category:
         x, y = y, x
-        # The features of a surface ascend, so the numbers of this one are 0 and 1.
-        surface = Surface((0, 1), surface.axes[::-1], surface.values.T)
-        weights = None if weights is None else weights.T
+        grids = grids.transpose()
     return SurfacePanel(
         title,
         (names[x], names[y]),
-        surface,
+        grids.surface,
         (features[x], features[y]),
-        weights,
+        grids.weights,
         (densities[x], densities[y]),
         (model[x], model[y]),
+        grids.half_widths,
     )
 
 

@@ -46,7 +46,7 @@ class ResidualsDisplay:
     >>> y = np.sin(X[:, 0])
     >>> display = ResidualsDisplay.from_estimator(StumpRegressor(C=10).fit(X, y), X, y)
     >>> display.y_pred.shape, display.caption.split(",")[0]
-    ((100,), 'R² 1.000')
+    ((100,), 'R² >0.999')
     """
 
     y_true: np.ndarray

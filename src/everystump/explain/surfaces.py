@@ -16,12 +16,13 @@ from everystump._explanations.access import (
     shape_models,
     sum_name,
 )
+from everystump._explanations.bands import check_bands
 from everystump._explanations.importance import sample_densities
 from everystump._explanations.joint import GridDensity, surface_std
 from everystump._explanations.terms import interaction_features, name_terms
 from everystump._tables.validation import check_rows
 from everystump._terms import Term
-from everystump._text import pluralize
+from everystump._text import format_short_percent, pluralize
 from everystump.explain._bands import HeatAxis, heat_axis
 from everystump.explain._display import (
     FIRST,
@@ -45,6 +46,7 @@ _HISTOGRAM_SIZE, _HISTOGRAM_GAP = 0.14, 0.02  # relative to the heat map
 _HATCH, _HATCH_COLOR = "////", "#8a93a0"
 _BAR_HEIGHT = 0.16  # inches
 _HATCHED = "hatched: no samples"
+_DOTS, _DOT_COLOR = "..", "#8a93a0"
 
 
 @dataclass
@@ -55,7 +57,8 @@ class SurfacesDisplay:
     have the same scale, with 0 in the middle.  Histograms show the distribution of the samples in
     each feature, and regions without samples are hatched.  A category has its most important
     levels, sorted as in `CurvesDisplay`, and the mean of the others; missing values are set apart.
-    An interaction of three features is drawn at three values of one of them.
+    An interaction of three features is drawn at three values of one of them.  After
+    `compute_bands`, regions are dotted where the pointwise band of the surface contains 0.
 
     Attributes
     ----------
@@ -68,6 +71,8 @@ class SurfacesDisplay:
         was edited.
     colors : (str, str)
         The colors of positive and of negative contributions.
+    level : float or None
+        The level of the bands; None without bands.
     limit : float
         The largest contribution that is drawn, positive or negative, in regions with samples.
     figure_ : matplotlib Figure
@@ -89,6 +94,7 @@ class SurfacesDisplay:
     panels: list[SurfacePanel]
     caption: str = ""
     colors: tuple[str, str] = (SECOND, FIRST)
+    level: float | None = None
 
     @classmethod
     def from_estimator(
@@ -100,6 +106,7 @@ class SurfacesDisplay:
         max_terms: int = 6,
         class_label: Any = None,
         feature_names: Any = None,
+        bands: bool | float | None = None,
     ) -> Self:
         """Draw the interactions of a fitted stump ensemble.
 
@@ -119,6 +126,9 @@ class SurfacesDisplay:
             With several classes, the class whose surfaces are drawn; the first one by default.
         feature_names : list of str, optional
             Names of the features; those of the training data by default.
+        bands : bool or float, optional
+            Whether to mark where the band of a surface contains 0, or the level of the bands.  By
+            default 95% bands are used if there are standard errors, see `compute_bands`.
 
         Returns
         -------
@@ -142,19 +152,22 @@ class SurfacesDisplay:
             chosen = _most_important(model, weights)[:max_terms]
         else:
             chosen = _chosen(estimator, model, terms, names)
-        panels = [
-            panel
-            for t in chosen
-            for panel in make_panels(
-                model, model.surfaces[t], names, estimator.feature_info_, weights[t], densities
-            )
-        ]
+        if bands is None:
+            bands = getattr(estimator, "standard_errors_", None) is not None
+        found = check_bands(estimator, bands)
+        info = estimator.feature_info_
+        panels = []
+        for t in chosen:
+            half = None if found is None else found.width * found.errors[k].surfaces[t].values
+            surface = model.surfaces[t]
+            panels += make_panels(model, surface, names, info, weights[t], densities, half)
         favored = favored_notes(estimator, models, k)
         return cls(
             name_terms(names, [model.surfaces[t].features for t in chosen]),
             panels,
             _caption(estimator, model, favored, len(chosen), terms is not None),
             sign_colors(len(class_labels(estimator)), k),
+            None if found is None else found.level,
         ).plot()
 
     @property
@@ -169,7 +182,8 @@ class SurfacesDisplay:
 
         n_columns = min(_N_COLUMNS, len(self.panels))
         n_rows = -(-len(self.panels) // n_columns)
-        caption = wrap(f"{self.caption}; {_HATCHED}", n_columns)
+        notes = [_HATCHED, *([] if self.level is None else [_dotted(self.level)])]
+        caption = wrap("; ".join([self.caption, *notes]), n_columns)
         height = 3.2 * n_rows + 0.7 + 0.15 * caption.count("\n")
         self.figure_, axes = plt.subplots(
             n_rows,
@@ -184,7 +198,7 @@ class SurfacesDisplay:
         positive, negative = self.colors
         colormap = LinearSegmentedColormap.from_list("sign", [negative, "white", positive])
         norm = Normalize(-self.limit, self.limit)
-        hatched = [
+        marks = [
             _draw(axis, panel, colormap, norm)
             for axis, panel in zip(self.axes_, self.panels, strict=True)
         ]
@@ -198,8 +212,8 @@ class SurfacesDisplay:
             shrink=0.8,
             extend="both" if np.abs(values).max() > self.limit else "neither",
         )
-        if not any(hatched):
-            caption = wrap(self.caption, n_columns)
+        used = [note for k, note in enumerate(notes) if any(mark[k] for mark in marks)]
+        caption = wrap("; ".join([self.caption, *used]), n_columns)
         bar.set_label(escape(caption), color=TEXT, fontsize=9)
         bar.ax.tick_params(labelsize=8, colors=TEXT)
         bar.outline.set_visible(False)
@@ -265,23 +279,32 @@ def _largest(panel: SurfacePanel) -> float:
     return float(values.max())
 
 
-def _draw(axis: Any, panel: SurfacePanel, colormap: Any, norm: Any) -> bool:
-    """Draw a heat map; return whether some of it is hatched."""
+def _dotted(level: float) -> str:
+    return f"dotted: 0 is within the {format_short_percent(level)} band"
+
+
+def _draw(axis: Any, panel: SurfacePanel, colormap: Any, norm: Any) -> tuple[bool, bool]:
+    """Draw a heat map; return whether some of it is hatched, and whether some is dotted."""
     weights = np.ones(panel.surface.values.shape) if panel.weights is None else panel.weights
     sizes = weights * np.abs(panel.surface.values)
     x, y = (heat_axis(panel, j, sizes.sum(axis=1 - j)) for j in (0, 1))
-    is_hatched = False
+    is_hatched = is_dotted = False
     for column in x.bands:
         for row in y.bands:
             values = row.values @ panel.surface.values.T @ column.values.T
             axis.pcolormesh(
                 column.edges, row.edges, values, cmap=colormap, norm=norm, rasterized=True
             )
+            edges, is_empty = (column.edges, row.edges), np.zeros(values.shape, dtype=bool)
             if panel.weights is not None:
                 is_empty = row.nearby @ weights.T @ column.nearby.T == 0
-                is_hatched |= _hatch(axis, column.edges, row.edges, is_empty)
+                is_hatched |= _hatch(axis, edges, is_empty, _HATCH, _HATCH_COLOR)
+            if panel.half_widths is not None:
+                half = row.values @ panel.half_widths.T @ column.values.T
+                is_uncertain = (np.abs(values) < half) & ~is_empty
+                is_dotted |= _hatch(axis, edges, is_uncertain, _DOTS, _DOT_COLOR)
     _finish(axis, panel, x, y)
-    return is_hatched
+    return is_hatched, is_dotted
 
 
 def _finish(axis: Any, panel: SurfacePanel, x: HeatAxis, y: HeatAxis) -> None:
@@ -302,14 +325,16 @@ def _finish(axis: Any, panel: SurfacePanel, x: HeatAxis, y: HeatAxis) -> None:
     axis.set_title(escape(panel.title), fontsize=10, y=1.0 + height)
 
 
-def _hatch(axis: Any, x: np.ndarray, y: np.ndarray, is_empty: np.ndarray) -> bool:
-    """Hatch the pixels without samples; return whether there are any."""
-    if not is_empty.any():
+def _hatch(
+    axis: Any, edges: tuple[np.ndarray, np.ndarray], mask: np.ndarray, hatch: str, color: str
+) -> bool:
+    """Hatch some pixels; return whether there are any."""
+    if not mask.any():
         return False
-    corners = [np.repeat(edges, 2)[1:-1] for edges in (x, y)]
-    mask = np.repeat(np.repeat(is_empty, 2, axis=0), 2, axis=1).astype(float)
-    regions = axis.contourf(*corners, mask, levels=[0.5, 1.5], colors="none", hatches=[_HATCH])
-    regions.set_edgecolor(_HATCH_COLOR)
+    corners = [np.repeat(own, 2)[1:-1] for own in edges]
+    inside = np.repeat(np.repeat(mask, 2, axis=0), 2, axis=1).astype(float)
+    regions = axis.contourf(*corners, inside, levels=[0.5, 1.5], colors="none", hatches=[hatch])
+    regions.set_edgecolor(color)
     regions.set_linewidth(0.0)
     return True
 

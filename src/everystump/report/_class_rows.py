@@ -13,11 +13,15 @@ from everystump._core.shapes import ShapeModel
 from everystump._evaluation import evaluate_model
 from everystump._tables.labels import class_indices
 from everystump._terms import Term
+from everystump.estimators._base import LogOddsClassifier
 from everystump.explain.margins import class_margins
-from everystump.report._encoding import to_plain
-from everystump.report._rows import MAX_EXPLAINED, TableRows
+from everystump.report._compact import encode_indices
+from everystump.report._encoding import encode_numbers, to_plain
+from everystump.report._rows import TableRows
 
 _N_BINS = 40
+_MAX_MATRIX = 40  # classes of a confusion matrix
+_MAX_PAIRS = 100
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,6 +30,8 @@ class ClassRows(TableRows):
 
     scores: np.ndarray  # (n_rows, n_classes); with two classes, minus the score and the score
     actual: np.ndarray | None  # the index of each row's class
+    probabilities: np.ndarray | None  # of all classes, or of the second of two
+    has_log_odds: bool  # whether the scores are log-odds, up to a factor
 
     @classmethod
     def from_model(cls, model: Any, table: Any, X: np.ndarray, y: Any) -> ClassRows:
@@ -34,7 +40,12 @@ class ClassRows(TableRows):
         actual = None if y is None else class_indices(y, model.classes_, len(X))
         scores = np.column_stack([-score, score]) if score.ndim == 1 else score
         columns = [feature.name for feature in model.feature_info_]
-        return cls(table, columns, X, scores, actual)
+        probabilities = None
+        if hasattr(model, "predict_proba"):
+            probabilities = np.asarray(model.predict_proba(table), dtype=np.float64)
+            probabilities = probabilities[:, 1:] if score.ndim == 1 else probabilities
+        has_log_odds = isinstance(model, LogOddsClassifier)
+        return cls(table, columns, X, scores, actual, probabilities, has_log_odds)
 
     @cached_property
     def predicted(self) -> np.ndarray:
@@ -48,6 +59,38 @@ class ClassRows(TableRows):
             "actual": None if self.actual is None else int(self.actual[i]),
         }
 
+    @property
+    def n_outcomes(self) -> int:
+        """How many numbers `outcomes` has per row."""
+        return sum(part.shape[1] for part in self._stored() if part is not None)
+
+    def outcomes(self, chosen: np.ndarray) -> dict[str, Any]:
+        """Return the classes of some rows, and their scores, probabilities or both.
+
+        With two classes these are the scores of the second one, and its probabilities unless the
+        scores are log-odds, from which the page computes them; with several, the probabilities of
+        each class or, if there are none, the scores.
+        """
+        if self.actual is None:
+            return {}
+        n_classes = self.scores.shape[1]
+        scores, probabilities = (
+            None if part is None else [encode_numbers(column) for column in part[chosen].T]
+            for part in self._stored()
+        )
+        return {
+            "actual": encode_indices(self.actual[chosen], n_classes),
+            "predicted": encode_indices(self.predicted[chosen], n_classes),
+            "scores": scores,
+            "probabilities": probabilities,
+        }
+
+    def _stored(self) -> tuple[np.ndarray | None, np.ndarray | None]:
+        """Return the scores and the probabilities that the page needs."""
+        if self.scores.shape[1] == 2:
+            return self.scores[:, 1:], None if self.has_log_odds else self.probabilities
+        return self.scores if self.probabilities is None else None, self.probabilities
+
     def margins(self, label: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the margin of one class per row over the best other class, and that class."""
         margin, best_other = class_margins(self.scores, label)
@@ -60,14 +103,11 @@ class ClassRows(TableRows):
         n_classes = self.scores.shape[1]
         confusion = np.zeros((n_classes, n_classes), dtype=int)
         np.add.at(confusion, (self.actual, self.predicted), 1)
-        totals = confusion.sum(axis=1, keepdims=True)
-        rates = np.divide(confusion, totals, out=np.zeros(confusion.shape), where=totals > 0)
         margins, _ = self.margins(self.actual)
         return {
             "n": len(self.actual),
             "n_wrong": int(np.count_nonzero(self.predicted != self.actual)),
-            "confusion": confusion.tolist(),
-            "rates": rates.tolist(),
+            **_matrix_or_pairs(confusion),
             "margins": _histogram(margins),
         }
 
@@ -84,48 +124,48 @@ class ClassRows(TableRows):
         self, models: Sequence[ShapeModel], terms: Sequence[Term]
     ) -> dict[str, list[dict[str, Any]]]:
         """Return the least certain rows, and the largest errors, with their contributions."""
-        uncertain = self._least_certain()
         _, others = self.margins(self.predicted)
+        uncertain = self.distinct(self._least_certain(), self.actual)
         explained = {
             "least_certain": self._explain(uncertain, others, models, terms),
             "largest_errors": [],
         }
         if self.actual is not None:
-            errors = self._largest_errors(self.actual)
+            errors = self.distinct(self._largest_errors(self.actual), self.actual)
             explained["largest_errors"] = self._explain(errors, self.actual, models, terms)
         return explained
 
     def _least_certain(self) -> np.ndarray:
-        """Return the rows with the smallest margins of the predicted class, smallest first."""
-        return np.argsort(self.margins(self.predicted)[0], kind="stable")[:MAX_EXPLAINED]
+        """Return the rows by the margin of the predicted class, smallest first."""
+        return np.argsort(self.margins(self.predicted)[0], kind="stable")
 
     def _largest_errors(self, actual: np.ndarray) -> np.ndarray:
-        """Return the misclassified rows with the smallest margins of the actual class."""
+        """Return the misclassified rows by the margin of the actual class, smallest first."""
         wrong = np.flatnonzero(self.predicted != actual)
-        margins = self.margins(actual)[0][wrong]
-        return wrong[np.argsort(margins, kind="stable")][:MAX_EXPLAINED]
+        return wrong[np.argsort(self.margins(actual)[0][wrong], kind="stable")]
 
     def _explain(
         self,
-        chosen: np.ndarray,
+        chosen: list[np.ndarray],
         others: np.ndarray,
         models: Sequence[ShapeModel],
         terms: Sequence[Term],
     ) -> list[dict[str, Any]]:
-        """Return some rows with the contributions of some terms.
+        """Return some rows, and those identical to them, with the contributions of some terms.
 
         With two classes these are contributions to the score; with several, to the difference
         between the scores of the predicted class and of another one.
         """
         is_binary = len(models) == 1
-        parts = self.contributions(chosen, models, terms)
+        first = np.array([identical[0] for identical in chosen], dtype=int)
+        parts = self.contributions(first, models, terms)
         explained = []
-        for k, i in enumerate(chosen.tolist()):
+        for k, i in enumerate(first.tolist()):
             predicted, other, scores = int(self.predicted[i]), int(others[i]), self.scores[i]
             difference = scores[predicted] - scores[other]
             explained.append(
                 {
-                    **self.describe(i),
+                    **self.describe_first(chosen[k]),
                     "other": other,
                     "score": float(scores[1] if is_binary else scores[predicted]),
                     "lead": float(scores[predicted] if is_binary else difference),
@@ -135,6 +175,25 @@ class ClassRows(TableRows):
                 }
             )
         return explained
+
+
+def _matrix_or_pairs(confusion: np.ndarray) -> dict[str, Any]:
+    """Return a confusion matrix, or of many classes the pairs that are confused most often.
+
+    Examples
+    --------
+    >>> _matrix_or_pairs(np.array([[3, 1], [0, 2]]))
+    {'confusion': [[3, 1], [0, 2]]}
+    """
+    if len(confusion) <= _MAX_MATRIX:
+        return {"confusion": confusion.tolist()}
+    wrong = confusion - np.diag(np.diag(confusion))
+    largest = np.argsort(-wrong, axis=None, kind="stable")[:_MAX_PAIRS]
+    pairs = np.column_stack(np.unravel_index(largest[wrong.flat[largest] > 0], wrong.shape))
+    totals = confusion.sum(axis=1)
+    return {
+        "confused": [[int(a), int(b), int(wrong[a, b]), int(totals[a])] for a, b in pairs],
+    }
 
 
 def _histogram(margins: np.ndarray) -> dict[str, Any]:

@@ -16,7 +16,8 @@ from everystump._explanations.importance import level_weights, missing_fraction,
 from everystump._explanations.joint import GridDensity, JointDensity, SampleDensity
 from everystump._terms import Term
 from everystump._text import pluralize
-from everystump.report._encoding import encode_flags
+from everystump.report._cells import level_cells, merge_levels
+from everystump.report._encoding import encode_bytes, encode_flags
 
 Densities = tuple[RowDensity, ...] | None
 
@@ -99,25 +100,39 @@ def summarize_interactions(
     models: list[ShapeModel],
     joint: tuple[np.ndarray, ...] | None,
     importances: Mapping[Term, list[float]],
+    errors: Sequence[ShapeModel] = (),
 ) -> list[dict[str, Any]]:
-    """Return interactions with their importance and the grid points that rows are close to."""
+    """Return interactions with their importance and the rows at their grid points.
+
+    ``occupied`` has a flag for each grid point of the first two features that rows are close to,
+    ``rows`` a byte that grows with the square root of their number.  Levels that share a cell, see
+    `level_cells`, share a grid point; levels in a cell have the same standard ``errors`` as well.
+    """
     first = models[0]
     described = []
     for term in interactions:
         t = first.terms.index(term) - len(first)
-        grids = {model.surfaces[t].values.shape for model in models}
-        occupied = None
+        surfaces = [model.surfaces[t] for model in models]
+        widths = [own for model in errors for own in model.surfaces if own.features == term]
+        cells = level_cells([*surfaces, *widths])
+        grids = {surface.values.shape for surface in surfaces}
+        grid: dict[str, str | None] = {"occupied": None, "rows": None}
         if joint is not None and grids == {joint[t].shape}:  # an edit can change a grid
-            occupied = encode_flags(_near_rows(first.surfaces[t], joint[t]))
+            weights = merge_levels(joint[t], cells, np.add)
+            weights = weights.sum(axis=tuple(range(2, weights.ndim)))
+            shares = weights / (weights.max() or 1.0)
+            grid["occupied"] = encode_flags(_near_rows(surfaces[0], weights))
+            grid["rows"] = encode_bytes(np.round(255 * np.sqrt(shares)))
         described.append(
-            {"features": list(term), "importance": importances[term], "occupied": occupied}
+            {"features": list(term), "importance": importances[term], **grid}
+            | {"cells": [None if cell is None else cell.tolist() for cell in cells]}
         )
     return described
 
 
 def _near_rows(surface: Surface, weights: np.ndarray) -> np.ndarray:
     """Return at which grid points of the first two features, or next to which, there are rows."""
-    flags = weights.sum(axis=tuple(range(2, weights.ndim))) > 0
+    flags = weights > 0
     for j, axis in enumerate(surface.axes[:2]):
         if axis.is_category:
             continue
@@ -139,7 +154,9 @@ def _number(shapes: list[Shape], column: RowDensity | None) -> dict[str, Any]:
         "low": low,
         "high": high,
         "is_integer": bool(len(rows) and np.all(rows == np.round(rows))),
+        "two_values": rows.tolist() if len(rows) == 2 else None,
         "density": None if column is None else _histogram(column, low, high),
+        "distribution": None if column is None else _distribution(column),
         "typical": _median(column) if column is not None else (low + high) / 2,
     }
 
@@ -158,6 +175,14 @@ def _histogram(column: RowDensity, low: float, high: float) -> dict[str, Any]:
     centers, counts, width = column.bars(low, high)
     total = column.counts.sum() + column.missing
     return {"at": centers.tolist(), "width": width, "share": (counts / total).tolist()}
+
+
+def _distribution(column: RowDensity) -> dict[str, list[float]]:
+    """Return the values of the rows, at most 256 in ascending order, and the share of each."""
+    present = column.counts > 0
+    total = column.counts.sum() + column.missing
+    shares = column.counts[present] / total
+    return {"values": column.values[present].tolist(), "shares": shares.tolist()}
 
 
 def _median(column: RowDensity) -> float | None:

@@ -40,6 +40,20 @@ class NumberRows(TableRows):
             "actual": None if self.actual is None else to_plain(self.actual[i]),
         }
 
+    @property
+    def n_outcomes(self) -> int:
+        """How many numbers `outcomes` has per row."""
+        return 2
+
+    def outcomes(self, chosen: np.ndarray) -> dict[str, Any]:
+        """Return the predicted and the actual values of some rows."""
+        if self.actual is None:
+            return {}
+        return {
+            "predicted": encode_numbers(self.predicted[chosen]),
+            "actual": encode_numbers(self.actual[chosen]),
+        }
+
     def quality(self) -> dict[str, Any] | None:
         """Return predicted and actual values to plot; of many, the largest errors and some others.
 
@@ -49,7 +63,7 @@ class NumberRows(TableRows):
             return None
         residuals, n = self.actual - self.predicted, len(self.actual)
         spaced = np.linspace(0, n - 1, min(n, _MAX_POINTS)).round().astype(int)
-        drawn = np.unique(np.append(spaced, self._largest_errors(residuals)))
+        drawn = np.unique(np.append(spaced, self._largest_errors(residuals)[:MAX_EXPLAINED]))
         return {
             "n": n,
             "mean": float(residuals.mean()),
@@ -77,16 +91,17 @@ class NumberRows(TableRows):
         """Return the rows with the largest residuals, with their contributions."""
         if self.actual is None:
             return {}
-        chosen = self._largest_errors(self.actual - self.predicted)
-        (parts,) = self.contributions(chosen, models, terms)
+        chosen = self.distinct(self._largest_errors(self.actual - self.predicted), self.actual)
+        first = np.array([identical[0] for identical in chosen], dtype=int)
+        (parts,) = self.contributions(first, models, terms)
         return {
             "largest_errors": [
-                {**self.describe(i), "contributions": part.tolist()}
-                for i, part in zip(chosen.tolist(), parts, strict=True)
+                {**self.describe_first(identical), "contributions": part.tolist()}
+                for identical, part in zip(chosen, parts, strict=True)
             ]
         }
 
     def _largest_errors(self, residuals: np.ndarray) -> np.ndarray:
-        """Return the rows with the largest absolute residuals, largest first, none of them 0."""
-        order = np.argsort(-np.abs(residuals), kind="stable")[:MAX_EXPLAINED]
+        """Return the rows by their absolute residuals, largest first, none of them 0."""
+        order = np.argsort(-np.abs(residuals), kind="stable")
         return order[residuals[order] != 0.0]

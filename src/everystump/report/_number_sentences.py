@@ -5,13 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from everystump._evaluation import interval_title, metric_rows
-from everystump._text import format_quantities, pluralize
-from everystump.report._sentences import (
-    closing_sentences,
-    select_metrics,
-    training_sentences,
-)
+from everystump._text import format_quantities, format_short_percent, pluralize
+from everystump.report._key_figures import with_unit
+from everystump.report._sentences import closing_sentences, training_sentences
 
 _RULES = {
     "identity": "The prediction is the sum of an intercept and the contributions of all {terms}.",
@@ -56,41 +52,8 @@ def number_paragraphs(
 
 def _interval(interval: Mapping[str, Any], unit: Any) -> str:
     width = with_unit(format_quantities(interval["half_width"], digits=3)[0], unit)
+    level = format_short_percent(interval["level"])
     return (
-        f"Of new rows like the held-out ones, about {interval['level']:.0%} have an actual value "
+        f"Of new rows like the held-out ones, about {level} have an actual value "
         f"within {width} of the prediction (split-conformal prediction interval)."
     )
-
-
-def with_unit(text: str, unit: Any) -> str:
-    """Return a number with its unit, if it has one.
-
-    Examples
-    --------
-    >>> with_unit("12.5", "mg/dl"), with_unit("12.5", None)
-    ('12.5 mg/dl', '12.5')
-    """
-    return text if unit is None else f"{text} {unit}"
-
-
-def metric_tiles(
-    about: Mapping[str, Any], quality: Mapping[str, Any] | None
-) -> list[dict[str, str]]:
-    """Return R² and RMSE on new rows for the top of the page: ``name``, ``value``, ``more``."""
-    found, _ = select_metrics(about, (quality or {}).get("metrics"))
-    is_new = about.get("rows") != "training" or (
-        found is not None and found is about.get("figures")
-    )
-    if found is None or not is_new:
-        return []
-    shown = dict(zip(found["figures"], metric_rows(found), strict=True))
-    title = interval_title(found)
-    return [
-        {
-            "name": f"{shown[name]['name']} on new rows",
-            "value": with_unit(shown[name]["value"], unit),
-            "more": f"{title} {shown[name]['interval']}" if shown[name]["interval"] else "",
-        }
-        for name, unit in (("r2", None), ("rmse", about.get("unit")))
-        if name in shown
-    ]

@@ -16,7 +16,8 @@ from everystump.report._encoding import to_plain
 
 MAX_EXPLAINED = 10
 _MAX_WHAT_IF = 200
-_MAX_CELLS = 20_000  # of all rows of the what-if panel
+_MAX_CELLS = 6_000  # of all rows of the what-if panel
+_MAX_NAMES = 20  # of rows that are identical to an explained one
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,6 +31,15 @@ class TableRows(ABC):
     @abstractmethod
     def outcome(self, i: int) -> dict[str, Any]:
         """Return what is ``predicted`` for a row, and what is ``actual``, None if unknown."""
+
+    @property
+    @abstractmethod
+    def n_outcomes(self) -> int:
+        """How many numbers `outcomes` has per row."""
+
+    @abstractmethod
+    def outcomes(self, chosen: np.ndarray) -> dict[str, Any]:
+        """Return encoded predicted and actual outcomes of some rows; empty if unknown."""
 
     @abstractmethod
     def quality(self) -> dict[str, Any] | None:
@@ -54,6 +64,31 @@ class TableRows(ABC):
     def describe(self, i: int) -> dict[str, Any]:
         """Return the number, name and outcome of a row."""
         return {"row": i, "name": self.name(i), **self.outcome(i)}
+
+    def distinct(self, ordered: np.ndarray, actual: np.ndarray | None) -> list[np.ndarray]:
+        """Return the first rows of an order, each with the rows that are identical to it.
+
+        Rows are identical if the model sees the same values, and if they have the same outcome.
+        """
+        found: list[np.ndarray] = []
+        waiting = np.ones(len(self.X), dtype=bool)
+        while len(found) < MAX_EXPLAINED and len(ordered := ordered[waiting[ordered]]):
+            i = ordered[0]
+            x = self.X[i]
+            same = ((x == self.X) | (np.isnan(self.X) & np.isnan(x))).all(axis=1)
+            same &= True if actual is None else actual == actual[i]
+            waiting &= ~same
+            found.append(np.append(i, np.setdiff1d(np.flatnonzero(same), i)))
+        return found
+
+    def describe_first(self, identical: np.ndarray) -> dict[str, Any]:
+        """Return the number, name and outcome of a row, and the rows identical to it."""
+        others = [self.name(i) for i in identical[1 : _MAX_NAMES + 1].tolist()]
+        return {
+            **self.describe(int(identical[0])),
+            "n_identical": len(identical),
+            "identical": others,
+        }
 
     def contributions(
         self, chosen: np.ndarray, models: Sequence[ShapeModel], terms: Sequence[Term]

@@ -5,13 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from everystump._evaluation import (
-    baseline_answer,
-    baseline_warning,
-    interval_title,
-    metric_rows,
-)
+from everystump._evaluation import baseline_answer, interval_title, metric_rows
 from everystump._text import format_number, format_percent, format_percents, pluralize
+from everystump.report._key_figures import headline, key_figures
 
 _TARGET_METRICS = ("rmse", "mae", "pinball_loss")  # in the unit of the target
 
@@ -136,30 +132,33 @@ def metrics_table(
     dict or None
         ``title``: the rows it was evaluated on; ``always``: the prediction of the baseline;
         ``interval``: the title of the intervals; ``rows``: see
-        `everystump._evaluation.metric_rows`; ``verdict``: a sentence if the model does not beat
-        the baseline, else None.
+        `everystump._evaluation.metric_rows`; ``key``: the most important ones, see `key_figures`;
+        ``headline``: see `headline`.
     """
     found, title = select_metrics(about, (quality or {}).get("metrics"))
     if found is None:
         return None
+    interval, unit = interval_title(found), about.get("unit")
+    rows = _add_unit(metric_rows(found), found, unit)
     return {
         "title": title,
         "always": f"always {baseline_answer(found)}",
-        "interval": interval_title(found),
-        "rows": _add_unit(metric_rows(found), found, about.get("unit")),
-        "verdict": baseline_warning(found),
+        "interval": interval,
+        "rows": list(rows.values()),
+        "key": key_figures(rows, interval),
+        "headline": headline(found, unit),
     }
 
 
 def _add_unit(
     rows: list[dict[str, str]], found: Mapping[str, Any], unit: Any
-) -> list[dict[str, str]]:
-    """Return rows with the unit of the target in the names of metrics that have it."""
+) -> dict[str, dict[str, str]]:
+    """Return rows by metric, with the unit of the target in the names of metrics that have it."""
     in_unit = "" if unit is None else f" ({unit})"
-    return [
-        row | {"name": row["name"] + (in_unit if name in _TARGET_METRICS else "")}
+    return {
+        name: row | {"name": row["name"] + (in_unit if name in _TARGET_METRICS else "")}
         for name, row in zip(found["figures"], rows, strict=True)
-    ]
+    }
 
 
 def select_metrics(
@@ -187,12 +186,14 @@ def select_metrics(
 def _fit_evaluation(about: Mapping[str, Any]) -> str:
     """Return the rows that the metrics of the fit were evaluated on."""
     n_rows, refit = about["figures"]["n_rows"], about.get("refit")
+    is_weighted = about["figures"].get("weighted")
+    weights = f", weighted by {about.get('sample_weight')}" if is_weighted else ""
     if refit:
-        rows = pluralize(refit["n_rows"], "row")
-        return f"First model, trained on {rows}, evaluated on {pluralize(n_rows, 'held-out row')}"
+        rows, held_out = pluralize(refit["n_rows"], "row"), pluralize(n_rows, "held-out row")
+        return f"First model, trained on {rows}, evaluated on {held_out}{weights}"
     if about.get("n_held_out"):
-        return f"Evaluated on {pluralize(n_rows, 'held-out row')}"
-    return f"Evaluated by cross-validation on {pluralize(n_rows, 'row')}"
+        return f"Evaluated on {pluralize(n_rows, 'held-out row')}{weights}"
+    return f"Evaluated by cross-validation on {pluralize(n_rows, 'row')}{weights}"
 
 
 def certificate_sentence(certificate: Mapping[str, Any]) -> str:
@@ -245,17 +246,3 @@ def bound_sentence(bound: Mapping[str, Any]) -> str:
     if bound.get("vacuous"):
         return f"{text}, which is vacuous: no error is larger than 100%."
     return f"{text}."
-
-
-def tiles(about: Mapping[str, Any]) -> dict[str, str]:
-    """Return the error and the duality gap for the top of the page, formatted as in sentences."""
-    error, certificate = about.get("error"), about.get("certificate")
-    texts = {}
-    if isinstance(error, Mapping) and error.get("value") is not None:
-        texts["error"], *interval = _error_percents(error)
-        if interval:
-            label = "95% interval, approximately" if error.get("approximate") else "95% interval"
-            texts["range"] = f"{label} {interval[0]} to {interval[1]}"
-    if isinstance(certificate, Mapping) and certificate.get("gap") is not None:
-        texts["gap"] = format_percent(certificate["gap"])
-    return texts

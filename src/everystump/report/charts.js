@@ -92,9 +92,9 @@ const TICK_LETTER = 6.6; // width of a digit of a tick
 
 /** Return a chart with axes, and the functions from data to coordinates. */
 function axes({ x: [low, high], y: [bottom, top], label, strip = 0, xTicks, yTicks, xName = "",
-  yName = "", frame: given = FRAME }) {
+  yName = "", yText = formatNumber, frame: given = FRAME }) {
   const levels = yTicks || ticks(bottom, top, 5);
-  const longest = Math.max(...levels.map((y) => formatNumber(y).length));
+  const longest = Math.max(...levels.map((y) => yText(y).length));
   const frame = { ...given, left: Math.max(given.left, 10 + TICK_LETTER * longest) };
   const end = frame.width - frame.right - strip;
   const ground = frame.height - frame.bottom;
@@ -107,7 +107,7 @@ function axes({ x: [low, high], y: [bottom, top], label, strip = 0, xTicks, yTic
     chart.append(svg("line", { class: y === 0 ? "zero" : "rule", x1: frame.left, x2: end + strip,
       y1: atY(y), y2: atY(y) }));
     chart.append(svg("text", { class: "tick", x: frame.left - 6, y: atY(y) + 3.5,
-      "text-anchor": "end" }, formatNumber(y)));
+      "text-anchor": "end" }, yText(y)));
   }
   for (const [x, text] of xTicks || ticks(low, high, 5).map((x) => [x, formatNumber(x)])) {
     chart.append(svg("text", { class: "tick", x: atX(x), y: ground + 16,
@@ -125,10 +125,12 @@ function rangeOf(curves) {
   let high = 0;
   for (const curve of curves) {
     const values = curve.level_values || curve.values.flat(2);
-    for (const value of [...values, curve.missing ?? 0]) {
+    for (const value of values) {
       low = Math.min(low, value);
       high = Math.max(high, value);
     }
+    low = Math.min(low, curve.missing ?? 0);
+    high = Math.max(high, curve.missing ?? 0);
   }
   return [low, high];
 }
@@ -154,81 +156,122 @@ function textClass(k, labels) {
   return hasClassColors(labels) ? `text-c${k}` : "";
 }
 
+const LINE_FRAME = { ...FRAME, height: 214, top: 22 }; // with the name of its vertical axis
+const PAD = 0.04; // on both sides of an axis of numbers, as a fraction of it
+const MAX_SEGMENT = 4; // length of a straight piece of a curve on an axis that is not linear
+
 /** Return the curve of a number, above the density of the rows, with missing values set apart. */
-function drawLine(feature, curve, limits, signs, yName) {
-  const width = feature.high - feature.low || 1;
-  const low = feature.low - 0.04 * width;
-  const high = feature.high + 0.04 * width;
+function drawLine(feature, curve, limits, signs, view) {
+  const { unit } = view;
+  const axis = numberAxis(feature);
   const hasMissing = curve.missing !== null;
-  const [least, most] = rangeOf([curve]).map((value) => formatNumber(value));
-  const label = `Curve of ${feature.name}, from ${least} to ${most}` +
-    (hasMissing ? `, ${formatSigned(curve.missing)} if missing` : "");
-  const plot = axes({ x: [low, high], y: limits, label, yName, strip: hasMissing ? STRIP : 0,
-    xTicks: ticks(low, high, 5).filter((x) => (!feature.is_integer || Number.isInteger(x))
-      && !(hasMissing && x > high - 0.1 * width))
-      .map((x) => [x, formatNumber(x)]) });
-  const { chart, atX, atY, ground, frame } = plot;
-  if (feature.density) drawDensity(plot, feature.density);
-  const points = [[low, curve.values[0]], ...curve.knots.map((x, k) => [x, curve.values[k]]),
-    [high, curve.values[curve.values.length - 1]]]
-    .filter(([x]) => x >= low && x <= high);
-  const path = points.map(([x, y], k) =>
-    `${k ? "L" : "M"}${atX(x).toFixed(2)} ${atY(y).toFixed(2)}`);
-  chart.append(...splitAtZero(plot, path.join(""), signs));
-  if (hasMissing) drawMissing(plot, curve.missing, feature.share_missing);
+  const [least, most] = extremes(view.knots().map(view.at)).map((height) => unit.text(height));
+  const label = `Curve of ${feature.name}, ${unit.axis} from ${least} to ${most}` +
+    (hasMissing ? `, ${unit.text(view.at(NaN))} if missing` : "");
+  const plot = axes({ x: [-PAD, 1 + PAD], y: limits, label, yName: unit.axis,
+    frame: LINE_FRAME, strip: hasMissing ? STRIP : 0, yTicks: unit.marks?.(...limits), yText: unit.tick,
+    xTicks: axis.marks(5).map((x) => [axis.to(x), formatNumber(x)])
+      .filter(([t]) => !(hasMissing && t > 0.9)) });
+  const atX = (x) => plot.atX(Math.min(1 + PAD, Math.max(-PAD, axis.to(x))));
+  const { chart, atY, ground, frame } = plot;
+  drawDensity(plot, densityBars(feature, axis));
+  if (unit.base) {
+    chart.append(svg("line", { class: "zero", x1: frame.left, x2: plot.end, y1: atY(unit.base),
+      y2: atY(unit.base) }));
+  }
+  const path = linePoints(view, axis, plot).map(([x, y], k) =>
+    `${k ? "L" : "M"}${x.toFixed(2)} ${y.toFixed(2)}`);
+  if (view.band) chart.append(...drawRibbon(plot, view, axis, limits, signs));
+  chart.append(...splitAtBase(plot, path.join(""), signs, unit.base));
+  if (hasMissing) drawMissing(plot, view, feature.share_missing, limits);
+  if (axis.kind !== "linear") { // in print and saved pictures, which do not show the list of axes
+    chart.append(svg("text", { class: "tick axis-kind", x: plot.end, y: frame.height + 5,
+      "text-anchor": "end" }, `${axis.kind} axis`));
+  }
   const dot = svg("circle", { class: "current", r: 4.5, visibility: "hidden" });
   const probe = svg("line", { class: "probe", y1: frame.top, y2: ground, visibility: "hidden" });
   chart.append(probe, dot);
   const mark = (x) => {
     const isMissing = Number.isNaN(x);
     dot.setAttribute("visibility", isMissing && !hasMissing ? "hidden" : "visible");
-    dot.setAttribute("cx", isMissing ? plot.end + STRIP / 2
-      : atX(Math.min(Math.max(x, low), high)));
-    dot.setAttribute("cy", atY(evaluateCurve(curve, x)));
+    dot.setAttribute("cx", isMissing ? plot.end + STRIP / 2 : atX(x));
+    dot.setAttribute("cy", atY(view.at(x)));
   };
-  return { chart, mark, plot, probe, range: [low, high] };
+  return { chart, mark, plot: { ...plot, atX }, probe, axis };
 }
 
-/** Return a line in two colors: one above zero, one below. */
-function splitAtZero({ frame, atY }, path, signs) {
-  const zero = atY(0);
+/** Return the points of a curve; curved where the axes are not linear. */
+function linePoints(view, axis, { atX, atY }) {
+  const isStraight = axis.kind === "linear" && (view.unit.key === "own" || view.unit.marks);
+  const knots = view.knots();
+  const points = [[atX(-PAD), atY(knots.length ? view.left(knots[0]) : view.unit.base)]];
+  for (const [k, x] of knots.entries()) {
+    const start = axis.to(k ? knots[k - 1] : x);
+    const nPieces = isStraight ? 1 : Math.ceil((atX(axis.to(x)) - atX(start)) / MAX_SEGMENT);
+    for (let j = 1; j < nPieces; j += 1) {
+      const t = start + (j / nPieces) * (axis.to(x) - start);
+      points.push([atX(t), atY(view.at(axis.from(t)))]);
+    }
+    const [left, right] = [view.left(x), view.at(x)];
+    points.push([atX(axis.to(x)), atY(left)]);
+    if (left !== right) points.push([atX(axis.to(x)), atY(right)]);
+  }
+  const [, last] = points[points.length - 1];
+  return [...points, [atX(1 + PAD), last]];
+}
+
+/** Return the smallest and the largest number. */
+function extremes(numbers) {
+  return numbers.reduce(([low, high], x) => [Math.min(low, x), Math.max(high, x)],
+    [Infinity, -Infinity]);
+}
+
+/** Return a line, or a ribbon, in two colors: one above the baseline, one below. */
+function splitAtBase({ frame, atY }, path, signs, base = 0, kind = "line") {
+  const zero = atY(base);
   const parts = [[0, zero], [zero, frame.height - zero]];
   return parts.map(([y, height], k) => svg("svg", { x: 0, y, width: frame.width, height,
     viewBox: `0 ${y} ${frame.width} ${height}`, "aria-hidden": "true" },
-  svg("path", { class: `line line-${signs[k]}`, d: path })));
+  svg("path", { class: `${kind} line-${signs[k]}`, d: path })));
 }
 
-function drawDensity({ chart, atX, ground, frame }, density) {
-  const largest = Math.max(...density.share) || 1;
-  const width = Math.max(1, atX(density.width) - atX(0) - 0.6);
-  density.at.forEach((x, k) => {
-    const height = 0.3 * (ground - frame.top) * (density.share[k] / largest);
-    chart.append(svg("rect", { class: "density", x: atX(x) - width / 2, width,
-      y: ground - height, height }));
-  });
+function drawDensity({ chart, atX, ground, frame }, bars) {
+  const largest = Math.max(...bars.map(({ share }) => share)) || 1;
+  for (const { from, to, share } of bars) {
+    const height = 0.3 * (ground - frame.top) * (share / largest);
+    chart.append(svg("rect", { class: "density", x: atX(from).toFixed(2),
+      width: Math.max(1, atX(to) - atX(from) - 0.6).toFixed(2), y: (ground - height).toFixed(2),
+      height: height.toFixed(2) }));
+  }
 }
 
-function drawMissing({ chart, atY, end, ground, frame }, value, share) {
+function drawMissing({ chart, atY, end, ground, frame }, view, share, [bottom, top]) {
   const middle = end + STRIP / 2;
   chart.append(svg("line", { class: "separator", x1: end, x2: end, y1: frame.top, y2: ground }));
-  const y = atY(value);
+  const y = atY(view.at(NaN));
+  const ends = bandAt(view, NaN);
+  if (ends) {
+    chart.append(svg("line", { class: "missing-band", x1: middle, x2: middle,
+      y1: atY(Math.max(bottom, ends[0])), y2: atY(Math.min(top, ends[1])) }));
+  }
   chart.append(svg("path", { class: "missing",
     d: `M${middle} ${y - 5}L${middle + 5} ${y}L${middle} ${y + 5}L${middle - 5} ${y}Z` }));
   const write = (height, text) => chart.append(svg("text", { class: "tick missing-text", x: middle,
     y: height, "text-anchor": "middle" }, text));
   write(ground + 16, "missing");
-  if (share !== null) write(frame.top - 3, formatPercent(share));
+  if (share !== null) write(frame.top - 4, formatPercent(share));
 }
 
 /** Return a bar to the right of zero if positive, and to the left if negative. */
-function signedBar(value, limits, signs) {
+function signedBar(value, limits, signs, ends = null) {
   const bar = html("span", { class: "bar" });
   const track = html("span", { class: "track" }, bar);
-  setSignedBar(track, value, limits, signs);
+  setSignedBar(track, value, limits, signs, ends);
   return track;
 }
 
-function setSignedBar(track, value, [low, high], signs) {
+/** Show a value as a bar, with a line from one end of its band to the other if it has one. */
+function setSignedBar(track, value, [low, high], signs, ends = null) {
   const at = (v) => (100 * (Math.min(Math.max(v, low), high) - low)) / (high - low);
   const bar = track.firstChild;
   const zero = at(0);
@@ -236,49 +279,62 @@ function setSignedBar(track, value, [low, high], signs) {
   bar.style.left = `${Math.min(zero, at(value))}%`;
   bar.style.width = `${Math.abs(at(value) - zero)}%`;
   bar.className = `bar ${signs[value < 0 ? 1 : 0]}`;
+  if (!ends) {
+    bar.nextSibling?.remove();
+    return;
+  }
+  if (!bar.nextSibling) track.append(html("span", { class: "whisker" }));
+  bar.nextSibling.style.left = `${at(ends[0])}%`;
+  bar.nextSibling.style.width = `${at(ends[1]) - at(ends[0])}%`;
 }
 
 const MAX_LEVELS = 8;
 
 /** Return the bars of a category: important levels, the others collapsed, missing values last. */
-function drawLevels(feature, levels, curve, limits, signs) {
-  const values = curve.level_values;
+function drawLevels(feature, levels, curve, limits, signs, view) {
+  const heights = levels.map((_, k) => view.at(k));
   const shares = feature.shares || levels.map(() => null);
-  const importance = (k) => (shares[k] === null ? 1 : shares[k]) * Math.abs(values[k]);
-  const order = levels.map((_, k) => k).sort((a, b) => importance(b) - importance(a) || a - b);
+  const size = (k) => (shares[k] === null ? 1 : shares[k]) * Math.abs(heights[k] - view.unit.base);
+  const order = levels.map((_, k) => k).sort((a, b) => size(b) - size(a) || a - b);
   const nSingle = levels.length <= MAX_LEVELS ? levels.length : MAX_LEVELS - 1;
-  const byValue = (a, b) => values[b] - values[a];
+  const natural = levels.length <= MAX_LEVELS ? naturalOrder(levels) : null;
+  const inOrder = natural ? (a, b) => natural.indexOf(a) - natural.indexOf(b)
+    : (a, b) => heights[b] - heights[a];
   const list = html("ul", { class: "levels" });
   const items = new Map();
-  const add = (key, name, share, value, colors = signs) => {
-    const item = levelItem(name, share, value, limits, colors);
+  const add = (key, name, share, height, colors = signs) => {
+    const ends = bandAt(view, key === "missing" ? NaN : key);
+    const item = levelItem(name, share, height, limits, colors, view.unit, ends);
     items.set(key, item);
     return item;
   };
-  const level = (k) => add(k, String(levels[k]), shares[k], values[k]);
-  list.append(...order.slice(0, nSingle).sort(byValue).map(level));
-  const rest = order.slice(nSingle).sort(byValue);
+  const level = (k) => add(k, String(levels[k]), shares[k], heights[k]);
+  list.append(...order.slice(0, nSingle).sort(inOrder).map(level));
+  const rest = order.slice(nSingle).sort(inOrder);
   if (rest.length) {
-    const mean = averageLevel(rest, shares, values);
-    list.append(...collapseLevels(rest.map(level), mean, limits));
+    const mean = averageLevel(rest, shares, heights);
+    list.append(...collapseLevels(rest.map(level), mean, limits, view.unit));
   }
   if (curve.missing !== null) list.append(add("missing", "missing", feature.share_missing,
-    curve.missing, ["missing", "missing"]));
+    view.at(NaN), ["missing", "missing"]));
   const mark = (x) => items.forEach((item, k) => {
     item.classList.toggle("current", Number.isNaN(x) ? k === "missing" : k === x);
   });
   return { chart: list, mark };
 }
 
-/** Return the line of a level: its name, its share of the rows, and its contribution. */
-function levelItem(name, share, value, limits, signs) {
+/** Return the line of a level: its name, its share of the rows, and its height in a unit. */
+function levelItem(name, share, height, [low, high], signs, unit, ends = null) {
+  const { base, text } = unit;
   return html("li", {}, typeof name === "string"
     ? html("span", { class: "name", title: name }, name) : name,
     html("span", { class: "share" }, share === null ? "" : formatPercent(share)),
-    signedBar(value, limits, signs), html("span", { class: "number" }, formatSigned(value)));
+    signedBar(height - base, [low - base, high - base], signs, ends?.map((end) => end - base)),
+    html("span", { class: "number", title: ends && formatBanded(unit, height, ends) },
+      text(height)));
 }
 
-/** Return the share of the rows with one of these levels, and their mean contribution. */
+/** Return the share of the rows with one of these levels, and their mean. */
 function averageLevel(chosen, shares, values) {
   const share = chosen.reduce((sum, k) => sum + (shares[k] || 0), 0);
   const weight = (k) => (share ? shares[k] / share : 1 / chosen.length);
@@ -286,11 +342,11 @@ function averageLevel(chosen, shares, values) {
 }
 
 /** Return a line for all collapsed levels, and their own lines, which its button shows. */
-function collapseLevels(lines, { share, value }, limits) {
+function collapseLevels(lines, { share, value }, limits, unit) {
   const button = html("button", { type: "button", class: "link", "aria-expanded": "false" },
     `${lines.length} more`);
   const item = levelItem(html("span", { class: "name" }, button), share, value, limits,
-    ["others", "others"]);
+    ["others", "others"], unit);
   lines.forEach((line) => line.classList.add("collapsed"));
   button.addEventListener("click", () => {
     const isOpen = button.getAttribute("aria-expanded") === "false";

@@ -35,7 +35,7 @@ function makeFormats({ about: { unit }, document: model }) {
     actual: (x) => write(x, true), // without zeros at its end
     withUnit: (text) => (typeof unit === "string" && unit ? `${text}\u00a0${unit}` : text),
     difference: (x) => (x > 0 ? "+" : "") + value(x),
-    effect: (x) => formatSigned(x) + (isLog ? ` (\u00d7${formatNumber(Math.exp(x), 3)})` : ""),
+    effect: (x, half) => formatSigned(x) + formatHalf(half) + (isLog ? ` (\u00d7${formatNumber(Math.exp(x), 3)})` : ""),
   };
 }
 
@@ -46,13 +46,6 @@ function setNumberWidth(model) {
   const longest = Math.max(...numbers.map((x) => formatSigned(x).length));
   document.documentElement.style.setProperty("--number",
     `${Math.max(3.6, LETTER_WIDTH * longest).toFixed(2)}rem`);
-}
-
-/** Return the name of the vertical axis of curves; scores of classes have none. */
-function axisName({ formats: { unit }, document: { link } }) {
-  if (!link) return "";
-  if (link === "log") return "added to the logarithm";
-  return unit ? `contribution (${unit})` : "contribution";
 }
 
 /** Return the interval around a prediction as text; empty without intervals. */
@@ -116,10 +109,10 @@ function drawResiduals(summary, cards) {
   const names = { xName: `predicted${inUnit}`, title };
   const both = [...predicted, ...actual];
   const ends = [Math.min(...both), Math.max(...both)];
-  const [card, second] = [["predictions", "Predicted and actual values"],
-    ["residuals", "Residuals"]].map(([id, name]) => html("div", { class: "card" },
-    html("h3", {}, name), html("div", { id })));
-  cards.append(card, second);
+  const csv = () => [["predicted", "actual", "residual"],
+    ...predicted.map((x, k) => [x, actual[k], residuals[k]])];
+  cards.append(...[["predictions", "Predicted and actual values"], ["residuals", "Residuals"]]
+    .map(([id, name]) => decisionCard({ title: name, rows: csv }, html("div", { id }))));
   const band = typeof width === "number"
     ? ` Dotted lines mark the ${formatPercent(about.interval.level)} prediction interval.` : "";
   byId("predictions").append(
@@ -144,8 +137,7 @@ function drawScatter(xs, ys, { label, xName, yName, title, slope, width, ends })
     return [low - padding, high + padding];
   };
   const [x, y] = [ends?.[0] ?? xs, ends?.[1] ?? [0, ...ys]].map(pad);
-  const frame = { ...FRAME, width: 420, height: 300, top: 20, bottom: 38 };
-  const plot = axes({ x, y, frame, label, xName, yName });
+  const plot = axes({ x, y, frame: DECISION_FRAME, label, xName, yName });
   const clip = svg("svg", { x: plot.frame.left, y: plot.frame.top, width: plot.end - plot.frame.left,
     height: plot.ground - plot.frame.top, "aria-hidden": "true",
     viewBox: `${plot.frame.left} ${plot.frame.top} ${plot.end - plot.frame.left} ` +

@@ -7,25 +7,45 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from html import escape
 from importlib.resources import files
 from typing import Any
 
 from everystump._files import check_output_path, write_text
-from everystump.report._encoding import pack
+from everystump.report._encoding import pack, pack_bands, pack_features
 from everystump.report.summary import summarize
 
+_STYLES = ("page.css", "evaluation.css")
 _SCRIPTS = (
     "scorer.js",
+    "bands.js",
     "charts.js",
     "finder.js",
     "inputs.js",
+    "levels.js",
+    "choices.js",
+    "scales.js",
+    "units.js",
     "numbers.js",
+    "snapshot.js",
+    "save.js",
+    "datarows.js",
     "whatif.js",
+    "maprows.js",
     "surfaces.js",
     "curves.js",
+    "metrics.js",
+    "decisions.js",
+    "evaluationrows.js",
+    "decision_charts.js",
+    "evaluation.js",
+    "classes.js",
+    "coverage.js",
+    "groups.js",
+    "mistakes.js",
+    "overview.js",
     "page.js",
 )
 _PLACEHOLDER = re.compile(r"\{\{(\w+)\}\}")
@@ -93,20 +113,38 @@ def render(summary: Mapping[str, Any]) -> str:
     >>> page.startswith("<!doctype html>"), "<no>" in page
     (True, False)
     """
-    style = _read("page.css")
-    script = "\n".join(_read(name) for name in _SCRIPTS)
     sentences = summary["text"]["description"]
     values = {
-        "title": _escape(summary["title"]),
+        "title": escape_text(summary["title"]),
+        "edits": _edits(summary["edits"]),
+        "headline": _headline(summary["text"]["metrics"]),
+        "description": "\n".join(f"<p>{escape_text(text)}</p>" for text in sentences),
+    }
+    return render_page("template.html", _STYLES, _SCRIPTS, values, _pack_summary(summary))
+
+
+def render_page(
+    template: str,
+    styles: Sequence[str],
+    scripts: Sequence[str],
+    values: Mapping[str, str],
+    data: Mapping[str, Any],
+) -> str:
+    """Return a page of files of this package: a template with styles, scripts and data.
+
+    ``values`` are HTML, in which text is escaped; its placeholders in the template have double
+    braces.
+    """
+    style, script = ("\n".join(map(_read, names)) for names in (styles, scripts))
+    texts = {
+        **values,
         "style": style,
         "style_hash": _hash(style),
         "script": script,
         "script_hash": _hash(script),
-        "edits": _edits(summary["edits"]),
-        "description": "\n".join(f"<p>{_escape(text)}</p>" for text in sentences),
-        "data": _json(summary),
+        "data": _json(data),
     }
-    return _PLACEHOLDER.sub(lambda match: values[match[1]], _read("template.html"))
+    return _PLACEHOLDER.sub(lambda match: texts[match[1]], _read(template))
 
 
 @cache
@@ -120,7 +158,7 @@ def _hash(text: str) -> str:
     return base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
 
 
-def _escape(text: str) -> str:
+def escape_text(text: str) -> str:
     """Return text for HTML; lone surrogates, which UTF-8 cannot encode, become question marks."""
     return escape(text.encode("utf-8", "replace").decode())
 
@@ -128,7 +166,7 @@ def _escape(text: str) -> str:
 def _edits(edits: list[str]) -> str:
     if not edits:
         return ""
-    items = "".join(f"<li>{_escape(edit)}</li>" for edit in edits)
+    items = "".join(f"<li>{escape_text(edit)}</li>" for edit in edits)
     return (
         '<aside class="edited" role="note"><strong>This model was edited by hand after training.'
         f"</strong> Its curves and scores are those after the edits; its error, certificate and "
@@ -136,8 +174,37 @@ def _edits(edits: list[str]) -> str:
     )
 
 
-def _json(summary: Mapping[str, Any]) -> str:
-    """Return a summary as JSON that cannot end the script element that contains it."""
-    packed = {**summary, "document": pack(summary["document"])}
-    text = json.dumps(packed, allow_nan=False, separators=(",", ":"))
+def _headline(metrics: Mapping[str, Any] | None) -> str:
+    """Return whether the model beats a constant prediction, and on which rows."""
+    if metrics is None:
+        return ""
+    name = "verdict warning" if metrics["headline"]["is_warning"] else "verdict"
+    return (
+        f'<p class="{name}">{escape_text(metrics["headline"]["text"])}</p>\n'
+        f'<h3 id="metrics-title">{escape_text(metrics["title"])}</h3>'
+    )
+
+
+def _pack_summary(summary: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a summary with encoded arrays."""
+    document, interactions = summary["document"], summary.get("interactions", [])
+    packed = {
+        **summary,
+        "document": pack(document, interactions),
+        "features": pack_features(summary["features"]),
+    }
+    if interactions:  # the cells are those of the axes of surfaces
+        packed["interactions"] = [_without(term, "cells") for term in interactions]
+    if summary.get("bands"):
+        packed["bands"] = pack_bands(summary["bands"], document, interactions)
+    return packed
+
+
+def _json(data: Mapping[str, Any]) -> str:
+    """Return data as JSON that cannot end the script element that contains it."""
+    text = json.dumps(data, allow_nan=False, separators=(",", ":"))
     return text.replace("<", "\\u003c")
+
+
+def _without(record: Mapping[str, Any], key: str) -> dict[str, Any]:
+    return {name: value for name, value in record.items() if name != key}

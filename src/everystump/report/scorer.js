@@ -4,17 +4,24 @@
 
 /** Decode the arrays of curves and surfaces that everystump.report._encoding packed. */
 function unpack({ arrays, ...model }) {
-  const decoded = arrays.map(decodeNumbers);
+  const decoded = new Map();
+  const find = (k, read) => {
+    if (!decoded.has(k)) decoded.set(k, read(arrays[k]));
+    return decoded.get(k);
+  };
   const decode = (record) => {
     for (const key of ["knots", "values", "level_values"]) {
-      if (key in record) record[key] = decoded[record[key]];
+      if (key in record) record[key] = find(record[key], decodeNumbers);
+    }
+    if ("cells" in record) {
+      record.cells = find(record.cells, (text) => decodeIndices(text, record.n_cells));
     }
   };
   for (const { curves, surfaces = [] } of model.scores) {
     curves.forEach(decode);
     for (const surface of surfaces) {
       surface.axes.forEach(decode);
-      surface.values = nest(decoded[surface.values], surface.axes.map(axisLength));
+      surface.values = nest(find(surface.values, decodeNumbers), surface.axes.map(axisLength));
     }
   }
   return model;
@@ -40,13 +47,49 @@ function listTerms(model) {
   return [...model.features.map((_, d) => [d]), ...[...found.values()].sort(compare)];
 }
 
-/** Return numbers from the base64 of their bytes and, after a bar, of their run lengths. */
+/** Return the bytes of base64. */
+function decodeBytes(text) {
+  const letters = atob(text);
+  const bytes = new Uint8Array(letters.length);
+  for (let k = 0; k < letters.length; k += 1) bytes[k] = letters.charCodeAt(k);
+  return bytes;
+}
+
+/** Return numbers in double precision from the base64 of their bytes. */
+function decodeDoubles(text) {
+  const view = new DataView(decodeBytes(text).buffer);
+  return Float64Array.from({ length: view.byteLength / 8 }, (_, k) => view.getFloat64(8 * k, true));
+}
+
+/** Return multiples of a unit from the base64 of their bytes, 5 each, and the largest number. */
+function decodeRounded(text, largest) {
+  const view = new DataView(decodeBytes(text).buffer);
+  const multiple = (k) => view.getInt8(5 * k + 4) * 2 ** 32 + view.getUint32(5 * k, true);
+  return Float64Array.from({ length: view.byteLength / 5 }, (_, k) =>
+    largest * (multiple(k) / (2 ** 39 - 1)));
+}
+
+/** Return numbers that everystump.report._encoding encoded, with run lengths after a bar. */
 function decodeNumbers(text) {
-  const [bytes, lengths] = text.split("|").map((part) =>
-    Uint8Array.from(atob(part), (letter) => letter.charCodeAt(0)));
-  const view = new DataView(bytes.buffer);
-  const numbers = Array.from({ length: bytes.length / 8 }, (_, k) => view.getFloat64(8 * k, true));
-  return lengths ? numbers.flatMap((x, k) => new Array(lengths[k]).fill(x)) : numbers;
+  const [encoded, lengths] = text.split("|");
+  const [first, rounded] = encoded.split("~");
+  const floats = decodeDoubles(first);
+  const numbers = Array.from(rounded === undefined ? floats : decodeRounded(rounded, floats[0]));
+  if (lengths === undefined) return numbers;
+  const repeats = decodeBytes(lengths);
+  return numbers.flatMap((x, k) => new Array(repeats[k]).fill(x));
+}
+
+/** Return indices below n from the base64 of their bytes: one each, or two if n is above 256. */
+function decodeIndices(text, n) {
+  const bytes = decodeBytes(text);
+  return n <= 256 ? bytes : new Uint16Array(bytes.buffer);
+}
+
+/** Return numbers in single precision from the base64 of their bytes. */
+function decodeFloats(text) {
+  const view = new DataView(decodeBytes(text).buffer);
+  return Array.from({ length: view.byteLength / 4 }, (_, k) => view.getFloat32(4 * k, true));
 }
 
 /** Return functions that score rows with a document of everystump.export.to_json. */
@@ -89,7 +132,7 @@ function makeScorer(model) {
   }
 
   /**
-   * Return scores, contributions, and the predicted class and probabilities, or the prediction of a
+   * Return scores, contributions and half the widths of their bands, and the predicted class and probabilities, or the prediction of a
    * regressor, of cells in feature order.
    */
   function explainCells(cells) {
@@ -105,16 +148,27 @@ function makeScorer(model) {
       }
       return parts;
     });
+    const halfWidths = model.scores.map((score) => {
+      const halves = new Array(terms.length).fill(null);
+      for (const { band, feature } of score.curves) {
+        if (band) halves[feature] = evaluateCurve(band, x[feature]);
+      }
+      for (const { band, features } of score.surfaces ?? []) {
+        if (band) halves[termIndex.get(features.join())] = evaluateSurface(band, x);
+      }
+      return halves;
+    });
     const scores = model.scores.map((score, k) =>
       hasNoScore ? NaN : contributions[k].reduce((sum, part) => sum + part, score.intercept));
     if (model.link) {
-      return { scores, contributions,
+      return { scores, contributions, halfWidths,
         prediction: hasNoScore ? null : INVERSE_LINKS[model.link](scores[0]) };
     }
     const predicted = hasNoScore ? null : predictedClass(scores);
     return {
       scores,
       contributions,
+      halfWidths,
       predicted,
       label: predicted === null ? null : model.classes[predicted],
       probability: model.log_odds === null ? null
@@ -136,7 +190,7 @@ function makeScorer(model) {
     return model.link ? result.prediction : result.label;
   }
 
-  return Object.freeze({ score, predict, explain, explainCells, document: model });
+  return Object.freeze({ score, predict, explain, explainCells, codeOf: toNumber, document: model });
 }
 
 /** The prediction of a regressor, given its score. */
@@ -175,7 +229,8 @@ function evaluateSurface({ features, axes, values }, x) {
 }
 
 /** Return the number of entries of a surface along an axis. */
-const axisLength = ({ knots, levels, missing }) => (knots ? knots.length : levels) + missing;
+const axisLength = ({ knots, levels, n_cells: nCells, missing }) =>
+  (knots ? knots.length : nCells ?? levels) + missing;
 
 /**
  * Return the entry of an axis at x and the fraction of the way to the next one; null for an unknown
@@ -183,7 +238,7 @@ const axisLength = ({ knots, levels, missing }) => (knots ? knots.length : level
  */
 function findPosition(axis, x) {
   if (Number.isNaN(x)) return axis.missing ? { index: axisLength(axis) - 1, fraction: 0 } : null;
-  if (!axis.knots) return x >= 0 ? { index: x, fraction: 0 } : null;
+  if (!axis.knots) return x >= 0 ? { index: axis.cells ? axis.cells[x] : x, fraction: 0 } : null;
   const index = Math.max(countAtMost(axis.knots, x) - 1, 0);
   const width = axis.knots[index + 1] - axis.knots[index]; // NaN at the last knot
   const fraction = (x - axis.knots[index]) / width;
@@ -210,9 +265,10 @@ function countAtMost(numbers, x) {
   return low;
 }
 
+const logSigmoid = (t) => Math.min(t, 0) - Math.log1p(Math.exp(-Math.abs(t)));
+
 /** Return class probabilities; with several classes, a softmax or normalized one-vs-rest ones. */
 function probabilities(logOdds, kind) {
-  const logSigmoid = (t) => Math.min(t, 0) - Math.log1p(Math.exp(-Math.abs(t)));
   if (logOdds.length === 1) {
     return [Math.exp(logSigmoid(-logOdds[0])), Math.exp(logSigmoid(logOdds[0]))];
   }

@@ -16,10 +16,12 @@ from everystump._explanations.access import (
 )
 from everystump._pipelines.folding import fold_pipeline
 from everystump._tables.validation import check_rows
+from everystump._text import format_percent
 from everystump.bounds._nested_overlap import training_overlap_of
 from everystump.export.document import to_document
+from everystump.report._bands import standard_errors, summarize_bands
 from everystump.report._class_rows import ClassRows
-from everystump.report._encoding import to_plain
+from everystump.report._encoding import merge_cells, to_plain
 from everystump.report._features import (
     Densities,
     Term,
@@ -30,15 +32,15 @@ from everystump.report._features import (
     summarize_interactions,
     surface_density,
 )
+from everystump.report._held_out import store_rows
 from everystump.report._number_rows import NumberRows
-from everystump.report._number_sentences import metric_tiles, number_paragraphs
+from everystump.report._number_sentences import number_paragraphs
 from everystump.report._rows import TableRows
 from everystump.report._sentences import (
     bound_sentence,
     certificate_sentence,
     metrics_table,
     paragraphs,
-    tiles,
 )
 
 _OLD_KEYS = {"guesses": "schema", "doubt": "leakage_warning"}  # of earlier releases
@@ -81,7 +83,9 @@ def summarize(
     dict
         ``document`` is the document of `everystump.export.to_json`; features, classes and rows are
         referred to by their index, counting from 0.  Terms are the features, followed by the
-        ``interactions``, if there are any.
+        ``interactions``, if there are any.  ``bands`` are the standard errors of the curves and
+        surfaces of each score, None without any.  ``held_out`` has the outcomes of the labeled
+        rows, from which the page computes curves, confusion matrices and groups, in a compact form.
 
     Examples
     --------
@@ -115,10 +119,13 @@ def summarize(
         "order": np.argsort([-sum(importances[term]) for term in terms], kind="stable").tolist(),
         "measured_on": measured_on,
         "edits": [str(edit) for edit in getattr(model, "edits_", ())],
+        "bands": summarize_bands(model, document),
         "about": info,
     }
     if interactions:
-        described = summarize_interactions(interactions, models, joint, importances)
+        described = summarize_interactions(
+            interactions, models, joint, importances, standard_errors(model, document)
+        )
         summary["interactions"] = described
     if rows is None:
         typical = {
@@ -131,6 +138,8 @@ def summarize(
         summary |= _summarize_rows(rows, models, document, terms)
     if rows is not None and summary["quality"] is not None:
         unseen = info.get("rows") != "training" and not info.get("leakage_warning")
+        merged = merge_cells(document, summary.get("interactions", []))
+        summary["held_out"] = store_rows(rows, merged, summary["order"])
         metrics = rows.metrics(model, y, info, unseen=unseen)
         summary["quality"]["metrics"] = to_plain(metrics)
     return summary | {"text": _texts(info, document, labels, summary["quality"])}
@@ -242,8 +251,13 @@ def _texts(
         "metrics": metrics_table(about, quality),
         "certificate": certificate_sentence(certificate) if certificate else None,
         "bounds": [bound_sentence(bound) for bound in about.get("bounds") or []],
-        "tiles": tiles(about) | ({} if labels else {"metrics": metric_tiles(about, quality)}),
+        "gap": _gap(certificate),
     }
+
+
+def _gap(certificate: Mapping[str, Any] | None) -> str | None:
+    gap = (certificate or {}).get("gap")
+    return None if gap is None else format_percent(gap)
 
 
 def _text(label: Any) -> str:

@@ -17,37 +17,60 @@ const ROTATION = 40; // degrees, of names of levels that are too long for their 
  * Return the heat map of a surface: its chart, and functions that mark a row and that read a value.
  * Of three features, the third is fixed at its value in the marked row.
  */
-function drawSurface(summary, term, surface, limit, signs) {
+function drawSurface(summary, term, surface, limit, signs, curveOf) {
   const order = drawnOrder(surface.axes);
   const axes = order.map((j) => surface.axes[j]);
-  const { frame, scales } = layOutMap(order.map((j) => ({ axis: surface.axes[j],
-    feature: summary.features[surface.features[j]],
-    levels: summary.document.features[surface.features[j]].levels })));
+  const { frame, scales } = layOutMap(order.map((j) => {
+    const d = surface.features[j];
+    const { levels } = summary.document.features[d];
+    return { axis: surface.axes[j], feature: summary.features[d],
+      levels: levels && listCells(surface, j, summary.features[d], levels, curveOf(d)) };
+  }));
   const chart = svg("svg", { class: "chart map", viewBox: `0 0 ${frame.width} ${frame.height}`,
     role: "img", "aria-label": `Heat map of ${term.name}, from ` +
       rangeOf([surface]).map((value) => formatNumber(value)).join(" to ") });
   const shades = svg("g", { "shape-rendering": "crispEdges" });
   const probe = svg("path", { class: "probe", visibility: "hidden" });
+  const crossHair = svg("path", { class: "cross-hair", visibility: "hidden" });
   const dot = svg("circle", { class: "current", r: 4.5, visibility: "hidden" });
+  const occupied = term.occupied && decodeFlags(term.occupied, surface.axes, order);
+  const dots = svg("path", { class: "dots" });
+  const hatching = svg("path", { class: "hatching", d: occupied
+    ? rasterPoints(frame, scales).filter(({ entries: [i, k] }) => !occupied[i][k])
+      .map(({ x, y }) => `M${(x - 2).toFixed(1)} ${(y + 2).toFixed(1)}l4 -4`).join("") : "" });
   chart.append(shades, ...drawMapAxes(frame, scales), ...drawMapBars(frame, scales),
-    drawHatching(frame, scales, term.occupied && decodeFlags(term.occupied, surface.axes, order)),
-    probe, dot);
-  let [table, third] = [null, null];
-  const valueAt = (positions) =>
-    (table === null || positions.includes(null) ? 0 : interpolateTable(table, positions));
+    hatching, drawRows(scales, term.rows && decodeRowSizes(term.rows, surface.axes, order)), dots,
+    crossHair, probe, dot);
+  let [table, band, third] = [null, null, null];
+  const look = (own) => (positions) =>
+    (own === null || positions.includes(null) ? 0 : interpolateTable(own, positions));
   const mark = (x) => {
     if (table === null || !Object.is(x[2], third)) {
       third = x[2];
       table = drawnTable(surface, order, third);
-      shades.replaceChildren(...drawShades(scales, valueAt, limit, signs));
+      shades.replaceChildren(...drawShades(scales, look(table), limit, signs));
+      if (surface.band) {
+        band = drawnTable(surface.band, order, third);
+        fill(dots, { d: uncertainPoints(frame, scales, occupied, look(table), look(band)) }, []);
+      }
     }
     const at = order.map((j, k) => scales[k].at(x[j]));
-    dot.setAttribute("visibility", at.includes(null) ? "hidden" : "visible");
-    if (!at.includes(null)) fill(dot, { cx: at[0], cy: at[1] }, []);
+    [dot, crossHair].forEach((element) => element.setAttribute("visibility",
+      at.includes(null) ? "hidden" : "visible"));
+    if (at.includes(null)) return;
+    fill(dot, { cx: at[0], cy: at[1] }, []);
+    fill(crossHair, { d: crossPath(frame, at) }, []);
   };
-  const read = (point) => valueAt(point.map((value, k) => findPosition(axes[k], value)));
+  const read = (point) => {
+    const positions = point.map((value, k) => findPosition(axes[k], value));
+    return { value: look(table)(positions), half: surface.band && look(band)(positions) };
+  };
   return { chart, mark, read, probe, frame, scales };
 }
+
+/** Return the path of lines through a point, from one end of a map to the other. */
+const crossPath = (frame, [x, y]) => `M${x} ${frame.top}V${frame.height - frame.bottom}` +
+  `M${frame.left} ${y}H${frame.width - frame.right}`;
 
 /** Return which axes are drawn from left to right and upward: a number, or fewer levels, first. */
 function drawnOrder([first, second]) {
@@ -71,7 +94,7 @@ function arrange(entryAt, axes, order) {
 /** Return the frame of a map, with space for the names of levels, and the scales of its axes. */
 function layOutMap([across, up]) {
   const longest = ({ levels }) => Math.min(MAX_LETTERS,
-    Math.max(0, ...(levels || []).map((level) => [...String(level)].length)));
+    Math.max(0, ...(levels || []).map(({ name }) => [...name].length)));
   const frame = { ...MAP };
   if (up.levels) {
     frame.left = Math.max(MAP.left, 10 + LETTER * longest(up));
@@ -101,7 +124,7 @@ function makeScale({ feature, axis, levels }, start, end, nParts) {
   const sign = Math.sign(end - start);
   const last = axis.missing ? end - sign * (MISSING_SIZE + GAP) : end;
   const strip = axis.missing ? [end - sign * MISSING_SIZE, end] : null;
-  const inner = levels ? levelScale(feature, levels, start, last)
+  const inner = levels ? levelScale(levels, start, last)
     : numberScale(feature, axis, start, last, nParts);
   const missing = strip && { from: strip[0], to: strip[1], x: NaN, share: feature.share_missing };
   return {
@@ -122,59 +145,68 @@ function makeScale({ feature, axis, levels }, start, end, nParts) {
     },
     next(x, nSteps) {
       if (Number.isNaN(x)) return nSteps < 0 ? inner.highest : x;
-      if (strip && x >= inner.highest && nSteps > 0) return NaN;
-      return Math.min(inner.highest, Math.max(inner.lowest, x + nSteps * inner.step));
+      const isLast = levels ? x === inner.highest : x >= inner.highest;
+      return strip && isLast && nSteps > 0 ? NaN : inner.next(x, nSteps);
     },
-    format: (x) => (Number.isNaN(x) ? "missing" : levels ? String(levels[x]) : formatNumber(x)),
+    format: (x) => (Number.isNaN(x) ? "missing" : levels ? inner.name(x) : formatNumber(x)),
     isDownward: Boolean(levels),
   };
 }
 
 function numberScale(feature, axis, start, end, nParts) {
-  const [low, high] = feature.high > feature.low ? [feature.low, feature.high]
-    : [feature.low - 0.5, feature.high + 0.5];
-  const inside = (x) => Math.min(high, Math.max(low, x));
-  const at = (x) => start + ((inside(x) - low) / (high - low)) * (end - start);
+  const line = numberAxis(feature);
+  const { low, high } = line;
+  const place = (t) => start + Math.min(1, Math.max(0, t)) * (end - start);
+  const at = (x) => place(line.to(x));
   const { knots } = axis;
   const isStep = knots.length % 2 === 0 && knots.every((x, k) => x === knots[k ^ 1]);
   const edges = isStep ? [low, ...new Set(knots.filter((x) => x > low && x < high)), high]
-    : Array.from({ length: nParts + 1 }, (_, k) => low + (k / nParts) * (high - low));
-  const density = feature.density ?? { at: [], width: 0, share: [] };
-  const marks = ticks(low, high, 4).filter((x) => !feature.is_integer || Number.isInteger(x));
+    : Array.from({ length: nParts + 1 }, (_, k) => line.from(k / nParts));
   return {
     at,
-    valueAt: (position) => inside(low + ((position - start) / (end - start)) * (high - low)),
+    valueAt: (position) => line.from(Math.min(1, Math.max(0, (position - start) / (end - start)))),
     lowest: low,
     highest: high,
-    step: feature.is_integer ? Math.max(1, Math.round((high - low) / 40)) : (high - low) / 40,
+    next: (x, nSteps) => stepAlong(line, x, nSteps, feature.is_integer),
     typical: feature.typical ?? low,
     parts: edges.slice(1).map((edge, k) => ({ from: at(edges[k]), to: at(edge),
-      x: (edges[k] + edge) / 2 })),
-    bars: density.at.map((x, k) => ({ from: at(x - density.width / 2),
-      to: at(x + density.width / 2), share: density.share[k] })),
-    marks: marks.map((x) => ({ position: at(x), text: formatNumber(x) })),
+      x: line.from((line.to(edges[k]) + line.to(edge)) / 2) })),
+    bars: densityBars(feature, line).map(({ from, to, share }) => ({ from: place(from),
+      to: place(to), share })),
+    marks: line.marks(4).map((x) => ({ position: at(x), text: formatNumber(x) })),
+    points: knots.map(at),
+    kind: line.kind,
     size: Infinity,
   };
 }
 
-function levelScale(feature, levels, start, end) {
-  const size = (end - start) / levels.length;
-  const at = (k, shift = 0) => (k < 0 ? null : start + (k + 0.5 + shift) * size);
-  const parts = levels.map((_, k) => ({ from: start + k * size, to: start + (k + 1) * size, x: k,
-    share: feature.shares ? feature.shares[k] : 0 }));
+/** Return the scale of a category with an entry for each cell of its levels. */
+function levelScale(entries, start, end) {
+  const size = (end - start) / entries.length;
+  const indices = new Map(entries.flatMap(({ codes }, k) => codes.map((code) => [code, k])));
+  const last = entries.length - 1;
+  const position = (k) => start + (k + 0.5) * size;
+  const at = (code, shift = 0) => (indices.has(code) ? position(indices.get(code)) + shift * size
+    : null);
+  const code = (k) => entries[Math.min(last, Math.max(0, k))].codes[0];
+  const parts = entries.map(({ codes, share }, k) => ({ from: start + k * size,
+    to: start + (k + 1) * size, x: codes[0], share }));
   const every = Math.ceil(12 / size); // names must not overlap
+  const [typical] = [...entries].sort((a, b) => b.share - a.share);
   return {
     at,
-    valueAt: (position) => Math.min(levels.length - 1,
-      Math.max(0, Math.floor((position - start) / size))),
-    lowest: 0,
-    highest: levels.length - 1,
-    step: 1,
-    typical: Math.max(0, levels.indexOf(feature.typical)),
+    valueAt: (place) => code(Math.floor((place - start) / size)),
+    lowest: code(0),
+    highest: code(last),
+    next: (x, nSteps) => code(indices.get(x) + nSteps),
+    typical: typical.codes[0],
     parts,
     bars: parts.filter(({ share }) => share > 0),
-    marks: levels.map((level, k) => ({ position: at(k), name: String(level),
-      text: truncateMiddle(String(level), MAX_LETTERS) })).filter((_, k) => k % every === 0),
+    marks: entries.map(({ name }, k) => ({ position: position(k), name,
+      text: truncateMiddle(name, MAX_LETTERS) })).filter((_, k) => (last - k) % every === 0),
+    points: entries.map((_, k) => position(k)),
+    name: (x) => entries[indices.get(x)].name,
+    entries,
     size,
   };
 }
@@ -216,7 +248,8 @@ function drawShades([across, up], valueAt, limit, signs) {
 function drawMapAxes(frame, [across, up]) {
   const ground = frame.height - frame.bottom;
   const write = (text, attributes) => svg("text", { class: "tick", ...attributes }, text);
-  const name = ({ feature }) => truncateMiddle(feature.name, 40);
+  const name = ({ feature, kind = "linear" }) => truncateMiddle(feature.name, 40) +
+    (kind === "linear" ? "" : ` (${kind} axis)`);
   const boxes = [across.ends, across.strip].filter(Boolean).flatMap((x) =>
     [up.ends, up.strip].filter(Boolean).map((y) => svg("path", { class: "outline",
       d: `M${x[0]} ${y[0]}H${x[1]}V${y[1]}H${x[0]}Z` })));
@@ -263,32 +296,39 @@ function drawMapBars(frame, [across, up]) {
   ];
 }
 
-/** Return strokes where no rows are; `occupied` has a flag for each grid point of the axes. */
-function drawHatching(frame, scales, occupied) {
-  const strokes = [];
-  if (occupied === null) return svg("path", { class: "hatching" });
+/** Return the points of a raster on a map, with their values and the nearest entries of the axes. */
+function rasterPoints(frame, scales) {
+  const points = [];
   for (let y = frame.top + HATCH / 2; y < frame.height - frame.bottom; y += HATCH) {
     for (let x = frame.left + HATCH / 2; x < frame.width - frame.right; x += HATCH) {
-      const [u, v] = [scales[0].valueAt(x), scales[1].valueAt(y)];
-      if (u === null || v === null) continue;
-      const [i, k] = [u, v].map((value, j) => nearestEntry(scales[j].axis, value));
-      if (!occupied[i][k]) strokes.push(`M${(x - 2).toFixed(1)} ${(y + 2).toFixed(1)}l4 -4`);
+      const values = [scales[0].valueAt(x), scales[1].valueAt(y)];
+      if (values.includes(null)) continue;
+      const entries = values.map((value, j) => nearestEntry(scales[j].axis, value));
+      points.push({ x, y, values, entries });
     }
   }
-  return svg("path", { class: "hatching", d: strokes.join("") });
+  return points;
+}
+
+/** Return dots where rows are, but where the value is smaller than half the width of its band. */
+function uncertainPoints(frame, scales, occupied, valueAt, halfAt) {
+  return rasterPoints(frame, scales).filter(({ values, entries: [i, k] }) => {
+    const positions = values.map((value, j) => findPosition(scales[j].axis, value));
+    return (!occupied || occupied[i][k]) && Math.abs(valueAt(positions)) < halfAt(positions);
+  }).map(({ x, y }) => `M${x.toFixed(1)} ${y.toFixed(1)}h0`).join("");
 }
 
 /** Return the entry of an axis that is nearest to x, on its own side of a jump. */
 function nearestEntry(axis, x) {
   if (Number.isNaN(x)) return axisLength(axis) - 1;
-  if (!axis.knots) return x;
-  const middles = axis.knots.slice(1).map((knot, k) => axis.knots[k] / 2 + knot / 2);
-  return countAtMost(middles, x);
+  if (!axis.knots) return axis.cells ? axis.cells[x] : x;
+  axis.middles ??= axis.knots.slice(1).map((knot, k) => axis.knots[k] / 2 + knot / 2);
+  return countAtMost(axis.middles, x);
 }
 
 /** Return flags by the entries of the drawn axes from the base64 of their bits. */
 function decodeFlags(text, axes, order) {
-  const bytes = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
+  const bytes = decodeBytes(text);
   const flag = (k) => (bytes[k >> 3] >> (7 - (k & 7))) & 1;
   const length = axisLength(axes[1]);
   return arrange((i, k) => flag(i * length + k), axes, order);
@@ -301,11 +341,11 @@ function addMapProbe({ chart, read, probe, frame, scales }, limit, readout, form
   function show(values) {
     point = values;
     const [x, y] = values.map((value, j) => scales[j].at(value));
-    fill(probe, { visibility: "visible", d: `M${x} ${frame.top}V${frame.height - frame.bottom}` +
-      `M${frame.left} ${y}H${frame.width - frame.right}` }, []);
+    fill(probe, { visibility: "visible", d: crossPath(frame, [x, y]) }, []);
+    const { value: added, half } = read(values);
     readout.textContent = `${values.map((value, j) =>
-      truncateMiddle(scales[j].format(value), 24)).join(", ")}: ${format(read(values))}`;
-    fill(chart, { "aria-valuenow": read(values), "aria-valuetext": readout.textContent }, []);
+      truncateMiddle(scales[j].format(value), 24)).join(", ")}: ${format(added, half)}`;
+    fill(chart, { "aria-valuenow": added, "aria-valuetext": readout.textContent }, []);
   }
   function hide() {
     probe.setAttribute("visibility", "hidden");
@@ -346,8 +386,8 @@ function pointAfterKey(key, [x, y], [across, up]) {
 }
 
 /** Return the legend of the colors of a map, from the negative limit to the positive one. */
-function drawShadeScale(limit, signs) {
+function drawShadeScale(limit, signs, { ofOwn, text, end = text }) {
   const half = (k) => html("span", { class: `ramp line-${signs[k]}${k ? " falling" : ""}` });
-  return html("span", { class: "shade-scale" }, MINUS + formatNumber(limit, 3),
-    html("span", { class: "ramps" }, half(1), half(0)), `+${formatNumber(limit, 3)}`);
+  return html("span", { class: "shade-scale" }, end(ofOwn(-limit)),
+    html("span", { class: "ramps" }, half(1), half(0)), end(ofOwn(limit)));
 }

@@ -23,7 +23,9 @@ function buildWhatIf(panel, summary, scorer, onChange) {
   const lines = summary.order.filter((t) => t >= nFeatures).map((t) =>
     buildInteraction(summary, t, limits));
   const rowSelect = buildRowSelect(summary, (row) => startFrom(row));
-  const list = buildFieldList(fields, lines, sumName(summary.document));
+  const list = buildFieldList(fields, lines, baselineHint(summary));
+  rowSelect.element.append(saveButton(panel, "What-if analysis", { hasChart: false,
+    rows: () => whatIfRows(summary, state.cells, scorer.explainCells(state.cells)) }));
   panel.append(rowSelect.element, outcome.element, list.element);
   let isScheduled = false;
 
@@ -40,12 +42,14 @@ function buildWhatIf(panel, summary, scorer, onChange) {
     const result = scorer.explainCells(state.cells);
     if (state.score !== null && !state.pinned) state.score = result.predicted ?? 0;
     const contributions = result.contributions[state.score ?? 0];
+    const halves = result.halfWidths[state.score ?? 0];
     const signs = signClasses(labels, state.score ?? 0);
     const isChanged = (d) => state.cells[d] !== state.row.values[d];
     fields.forEach((field) => {
-      field.update(contributions[field.index], isChanged(field.index), signs);
+      field.update(contributions[field.index], halves[field.index], isChanged(field.index), signs);
     });
-    lines.forEach((line) => line.update(contributions[line.index], state.cells, isChanged, signs));
+    lines.forEach((line) => line.update(contributions[line.index], halves[line.index], state.cells,
+      isChanged, signs));
     list.update(summary.document.scores[state.score ?? 0].intercept);
     outcome.update(result, state.before, state.score);
     onChange(state.cells);
@@ -107,8 +111,16 @@ function buildRowSelect(summary, onSelect) {
   };
 }
 
+/** Return what the intercept is; with two classes also as a probability. */
+function baselineHint({ labels, document: model }) {
+  const sum = `the ${sumName(model)} without any feature`;
+  if (labels.length !== 2 || model.log_odds === null) return sum;
+  const [{ intercept }] = model.scores;
+  return `${sum}: ${formatPercent(sigmoid(model.log_odds * intercept))} \u201c${labels[1]}\u201d`;
+}
+
 /** Return the list of fields, which can be sorted and searched, and that of interactions. */
-function buildFieldList(fields, lines, sum) {
+function buildFieldList(fields, lines, baseline) {
   const finder = buildFinder("find-field", "feature", MAX_FIELDS);
   const orders = {
     "most important first": () => 0,
@@ -122,7 +134,7 @@ function buildFieldList(fields, lines, sum) {
   const intercept = html("span", { class: "number" });
   const interceptLine = html("div", { class: "field intercept" },
     html("span", { class: "name" }, "intercept (baseline)"),
-    html("span", { class: "hint" }, `the ${sum} without any feature`), intercept);
+    html("span", { class: "hint" }, baseline), intercept);
   function sort() {
     const sorted = [...fields].sort(orders[select.value]);
     list.append(...sorted.map((field) => field.element));
@@ -181,11 +193,11 @@ function buildInteraction({ terms }, t, limits) {
     index: t,
     name: term.name,
     contribution: () => last,
-    update(contribution, cells, isChanged, signs) {
+    update(contribution, half, cells, isChanged, signs) {
       last = contribution;
       values.textContent = term.features.map((d) => formatValue(cells[d])).join(", ");
-      setSignedBar(track, contribution, limits, signs);
-      number.textContent = formatSigned(contribution);
+      setSignedBar(track, contribution, limits, signs, bandEnds(contribution, half));
+      setContribution(number, contribution, half);
       element.classList.toggle("changed", term.features.some(isChanged));
     },
   };
@@ -257,6 +269,8 @@ function binaryOutcome(labels, hasProbabilities) {
   return { elements, update };
 }
 
+const MAX_CLASSES = 3; // most probable ones; the others are shown by a button
+
 /** Return the outcome of several classes: the predicted one, probability and score of each. */
 function multiclassOutcome(labels, onChoose) {
   const predicted = html("strong", { class: "predicted" });
@@ -268,22 +282,27 @@ function multiclassOutcome(labels, onChoose) {
     const share = html("strong", {});
     const score = scoreElement();
     const swatch = hasClassColors(labels) ? html("span", { class: `swatch c${k}` }) : null;
-    const element = html("li", {}, radio, html("label", { for: radio.id }, swatch ?? "", label),
-      share,
-      html("span", { class: "number" }, "score ", score));
+    const element = html("li", {}, radio, html("label", { for: radio.id, title: label },
+      swatch ?? "", truncateMiddle(label, 48)), share,
+    html("span", { class: "number" }, "score ", score));
     return { radio, share, score, element };
   });
   const list = html("ul", { class: "classes", role: "radiogroup",
     "aria-label": "Class whose score is explained" }, ...lines.map((line) => line.element));
+  const more = moreClasses(list, lines);
 
   function update(result, before, explainedScore) {
     predicted.textContent = predictedLabel(result, labels);
     probability.textContent = result.probability && result.predicted !== null
       ? `, probability ${formatPercent(result.probability[result.predicted])}` : "";
-    lines.forEach(({ radio, share, score }, k) => {
+    const ranked = topClasses(result.probability ?? result.scores, labels.length);
+    lines.forEach(({ radio, share, score, element }, k) => {
       radio.checked = k === explainedScore;
       share.textContent = result.probability ? formatPercent(result.probability[k]) : "";
       setScore(score, result.scores[k]);
+      const rank = ranked.indexOf(k);
+      element.style.order = String(rank);
+      element.classList.toggle("collapsed", rank >= MAX_CLASSES && k !== explainedScore);
     });
     const [positive, negative] = signClasses(labels, explainedScore);
     hint.replaceChildren("Contributions to the score of the selected class: ",
@@ -293,7 +312,28 @@ function multiclassOutcome(labels, onChoose) {
         "evidence against"));
     return predicted.textContent + probability.textContent;
   }
-  return { elements: [html("p", {}, "Predicted: ", predicted, probability), list, hint], update };
+  return { elements: [html("p", {}, "Predicted: ", predicted, probability), list,
+    ...(labels.length > MAX_CLASSES ? [more] : []), hint], update };
+}
+
+/** Return a button that shows all classes of a list, or only the most probable ones. */
+function moreClasses(list, lines) {
+  const button = html("button", { type: "button", class: "link", "aria-expanded": "false" });
+  const show = (isOpen) => {
+    list.classList.toggle("all", isOpen);
+    button.setAttribute("aria-expanded", String(isOpen));
+    button.textContent = isOpen ? `Show the ${MAX_CLASSES} most probable classes`
+      : `Show all ${lines.length} classes`;
+  };
+  button.addEventListener("click", () => show(!list.classList.contains("all")));
+  show(false);
+  return button;
+}
+
+/** Show a contribution; the tooltip has half the width of its band. */
+function setContribution(element, contribution, half) {
+  element.textContent = formatSigned(contribution);
+  if (half !== null) element.title = formatSigned(contribution) + formatHalf(half);
 }
 
 /** Return the line of a feature: its input, whether it is missing, and its contribution. */
@@ -311,11 +351,12 @@ function buildField(summary, d, limits, onChange) {
     markMissing(cell);
     onChange(cell);
   };
-  const input = levels ? levelInput(id, levels, change) : numberInput(id, feature, change);
+  const input = chooseInput(id, feature, levels, change);
   const track = signedBar(0, limits, ["neutral", "neutral"]);
   const number = html("span", { class: "number" });
   const element = html("div", { class: "field" },
-    html("label", { class: "name", for: id, title: feature.name }, feature.name),
+    html(input.isGroup ? "span" : "label", { class: "name", for: input.isGroup ? null : id,
+      title: feature.name }, feature.name),
     html("div", { class: "input" }, ...input.elements,
       summary.document.takes_missing
         ? html("label", { class: "missing-box" }, missing, "missing") : null),
@@ -323,6 +364,7 @@ function buildField(summary, d, limits, onChange) {
   missing.addEventListener("change", () => {
     const cell = missing.checked ? null : input.read();
     if (!missing.checked) input.show(cell);
+    else input.clear?.();
     change(cell);
   });
   let last = 0;
@@ -336,11 +378,20 @@ function buildField(summary, d, limits, onChange) {
       markMissing(cell);
       input.show(cell);
     },
-    update(contribution, isChanged, signs) {
+    update(contribution, half, isChanged, signs) {
       last = contribution;
-      setSignedBar(track, contribution, limits, signs);
-      number.textContent = formatSigned(contribution);
+      setSignedBar(track, contribution, limits, signs, bandEnds(contribution, half));
+      setContribution(number, contribution, half);
       element.classList.toggle("changed", isChanged);
     },
   };
+}
+
+/** Return the input of a feature: a switch, a list of levels or a search among them, or a slider. */
+function chooseInput(id, feature, levels, onChange) {
+  const two = levels && levels.length === 2 ? levels : feature.two_values;
+  if (two) return twoValueInput(id, feature, two, onChange);
+  if (!levels) return numberInput(id, feature, onChange);
+  return levels.length > MAX_LISTED ? levelSearchInput(id, feature, levels, onChange)
+    : levelInput(id, levels, onChange);
 }

@@ -1,0 +1,111 @@
+"""What differs between two models: their data, parameters, features, interactions and edits."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from everystump._explanations.terms import TIMES
+from everystump._text import pluralize, truncate_list
+from everystump.report._compared_model import ComparedModel
+
+_MAX_NAMES = 12
+# Parameters that do not change the model, or that are described in another way.
+_IGNORED = (
+    *("C", "Cs", "cv", "scoring", "selection", "random_state", "n_jobs", "verbose"),
+    *("interactions", "interaction_strength", "class_weight", "monotonic_cst"),
+)
+
+
+def describe_settings(models: Sequence[ComparedModel]) -> dict[str, Any]:
+    """Return the settings of two models as text.
+
+    Returns
+    -------
+    dict
+        ``different``: a list of ``name`` and ``values``; ``same``: a list of ``name`` and
+        ``value``.  A setting that a model does not have is a dash.
+    """
+    both = [_settings(model) for model in models]
+    names = list(dict.fromkeys([*both[0], *both[1]]))
+    values = {name: [own.get(name, "–") for own in both] for name in names}
+    values |= _exclusive_terms(models)
+    return {
+        "different": [
+            {"name": name, "values": own} for name, own in values.items() if own[0] != own[1]
+        ],
+        "same": [
+            {"name": name, "value": own[0]} for name, own in values.items() if own[0] == own[1]
+        ],
+    }
+
+
+def _settings(compared: ComparedModel) -> dict[str, str]:
+    """Return the settings of a model."""
+    model, about = compared.model, compared.about
+    cost = getattr(model, "C_", getattr(model, "C", None))
+    scoring = getattr(model, "scoring_", None) if hasattr(model, "C_") else None
+    interactions = getattr(model, "interactions_", None)
+    found: dict[str, Any] = {
+        "model": about.get("model") or type(model).__name__,
+        "training data": about.get("data"),
+        "training rows": about.get("n_rows"),
+        "sample weights": about.get("sample_weight"),
+        "seed of the held-out rows": (about.get("origin") or {}).get("seed"),
+        "C": None if cost is None else f"{cost:.4g}",
+        "C chosen by": scoring,
+        "features": len(compared.feature_names),
+    }
+    if interactions is not None:
+        strength = getattr(model, "interaction_strength_", None)
+        how = f", strength {strength:.3g}" if interactions and strength is not None else ""
+        found["interactions"] = f"{len(interactions) or 'none'}{how}"
+    for name, text in (("class_weight", "class weights"), ("monotonic_cst", "monotonic curves")):
+        if getattr(model, name, None) is not None:
+            found[text] = _as_text(getattr(model, name))
+    found |= {
+        name.replace("_", " "): _as_text(value)
+        for name, value in model.get_params(deep=False).items()
+        if name not in _IGNORED and not hasattr(value, "get_params")
+    }
+    found["edits"] = "; ".join(getattr(model, "edits_", ())) or "none"
+    return {name: str(value) for name, value in found.items() if value is not None}
+
+
+def _exclusive_terms(models: Sequence[ComparedModel]) -> dict[str, list[str]]:
+    """Return the features and the interactions that only one of the models has."""
+    found = {
+        "features only here": [
+            _others(model.feature_names, other.feature_names)
+            for model, other in (models, models[::-1])
+        ]
+    }
+    if all(model.has_curves for model in models):
+        found["interactions only here"] = [
+            _list_names(
+                [
+                    TIMES.join(names)
+                    for key, names in model.term_names.items()
+                    if len(names) > 1 and key not in other.terms
+                ]
+            )
+            for model, other in (models, models[::-1])
+        ]
+    return {name: own for name, own in found.items() if own != ["none", "none"]}
+
+
+def _others(own: Sequence[str], other: Sequence[str]) -> str:
+    known = set(other)
+    return _list_names([name for name in own if name not in known])
+
+
+def _list_names(names: Sequence[str]) -> str:
+    if len(names) > _MAX_NAMES:
+        return f"{pluralize(len(names), 'name')}: {truncate_list(names, _MAX_NAMES)}"
+    return ", ".join(names) or "none"
+
+
+def _as_text(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return ", ".join(f"{key}: {_as_text(own)}" for key, own in value.items())
+    return f"{value:.6g}" if isinstance(value, float) else str(value)

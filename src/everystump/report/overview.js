@@ -1,0 +1,134 @@
+// The first section, with the key figures, and the last one, with what proves them.
+
+/** Show the key figures, all metrics, and the size of the model. */
+function drawAbout({ about, text, interactions, document: model }) {
+  showSection("about", "Overview");
+  drawMetrics(text.metrics);
+  const count = (n, noun) => `${Number(n).toLocaleString("en")} ${noun}${n === 1 ? "" : "s"}`;
+  const facts = [
+    typeof about.n_rows === "number" ? count(about.n_rows, "training row") : null,
+    about.n_held_out ? count(about.n_held_out, "held-out row") : null,
+    count(model.features.length, "feature"),
+    interactions ? count(interactions.length, "interaction") : null,
+    model.classes.length ? `${model.classes.length.toLocaleString("en")} classes` : null];
+  const notes = byId("notes");
+  notes.append(html("ul", { class: "facts" },
+    ...facts.filter(Boolean).map((fact) => html("li", {}, fact))));
+  drawList(notes, "Notes", about.notes);
+}
+
+/** Show accuracy, AUC and other metrics next to those of the baseline. */
+function drawMetrics(metrics) {
+  if (!metrics) return;
+  const tiles = metrics.key.map(({ name, value, interval, baseline }) =>
+    html("div", { class: "tile" }, html("span", { class: "tile-name" }, name),
+      html("strong", {}, value), html("span", { class: "tile-more" }, interval),
+      html("span", { class: "tile-more" }, `baseline ${baseline}`)));
+  const hasIntervals = metrics.rows.some((row) => row.interval);
+  const columns = [["value", "model"], ...(hasIntervals ? [["interval", metrics.interval]] : []),
+    ["baseline", `baseline (${metrics.always})`]];
+  const head = html("tr", {}, html("td", {}),
+    ...columns.map(([key, title]) => html("th", { scope: "col", class: `number ${key}` }, title)));
+  const lines = metrics.rows.map((row) => html("tr", {},
+    html("th", { scope: "row" }, row.name), ...columns.map(([key]) =>
+      html("td", { class: `number ${key}` }, row[key] || "\u2013",
+        key === "value" && row.interval // on a phone
+          ? html("span", { class: "below" }, row.interval) : null))));
+  fill(byId("metrics"), {}, [html("div", { id: "tiles", class: "tiles" }, ...tiles),
+    html("p", { class: "hint" }, `The baseline is a constant prediction: ${metrics.always}.`),
+    html("details", {}, html("summary", {}, `All ${lines.length} metrics`),
+      html("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": metrics.title },
+        html("table", { class: "metrics" }, html("thead", {}, head),
+          html("tbody", {}, ...lines))))]);
+}
+
+function drawList(notes, title, sentences) {
+  const items = [sentences || []].flat();
+  if (!items.length) return;
+  notes.append(html("details", {}, html("summary", {}, `${title} (${items.length})`),
+    html("ul", {}, ...items.map((text) => html("li", {}, formatValue(text))))));
+}
+
+/** Show the certificate, the bounds, what was inferred, and the paths of C and strength. */
+function drawProofs({ about, text, document: model }) {
+  const proofs = byId("proofs");
+  const { certificate, path, interactions } = about;
+  const facts = [
+    text.gap ? `duality gap ${text.gap}${certificate.converged === false
+      ? ", above the tolerance" : ""}` : null,
+    ...[["C", interactions?.refined_C ?? path?.chosen],
+      ["strength of interactions", interactions?.strength]].map(([name, value]) =>
+      (typeof value === "number" ? `${name} ${formatNumber(value)}` : null))].filter(Boolean);
+  if (text.certificate) {
+    proofs.append(html("h3", {}, "Optimality certificate (duality gap)"),
+      html("p", {}, text.certificate),
+      html("p", { class: "hint" }, "Training minimizes the objective: the loss on the training " +
+        "rows plus a penalty on the weights of the stumps (regularization)."));
+  }
+  if (facts.length) {
+    proofs.append(html("ul", { class: "facts" }, ...facts.map((fact) => html("li", {}, fact))));
+  }
+  drawBounds(proofs, about.bounds || [], text.bounds,
+    model.link ? "Bounds" : "Bounds on the error");
+  drawList(proofs, "Inferred from the data", about.schema);
+  drawList(proofs, "Dropped columns", about.dropped);
+  proofs.hidden = !proofs.childNodes.length;
+  drawChoices(about);
+  if (!proofs.hidden || byId("path").childNodes.length) showSection("how", "How we know");
+}
+
+/** Show bounds; those that are vacuous or do not hold are one collapsed line. */
+function drawBounds(proofs, bounds, sentences, title) {
+  const items = bounds.map((bound, k) => {
+    const assumptions = [bound.assumptions || []].flat();
+    const more = [...assumptions, bound.reference].filter(Boolean);
+    const element = html("li", {}, sentences[k],
+      more.length ? html("details", {}, html("summary", {}, "Assumptions and reference"),
+        html("ul", {}, ...more.map((text) => html("li", {}, String(text))))) : null);
+    const isWeak = bound.holds === false || bound.vacuous || bound.value === null;
+    return { element, isWeak: Boolean(isWeak) };
+  });
+  const select = (isWeak) => items.filter((item) => item.isWeak === isWeak)
+    .map((item) => item.element);
+  const [strong, weak] = [select(false), select(true)];
+  if (strong.length) {
+    proofs.append(html("h3", {}, title), html("ul", { class: "plain" }, ...strong));
+  }
+  if (weak.length) {
+    proofs.append(html("details", {}, html("summary", {}, "Bounds that are vacuous or whose " +
+      `assumptions are violated (${weak.length})`), html("ul", { class: "plain" }, ...weak)));
+  }
+}
+
+/** Show the paths along which C and the strength of interactions were chosen. */
+function drawChoices({ path, interactions }) {
+  const choices = [
+    path && path.C && path.C.length && path.mean
+      ? ["C", drawPath(path, "C", path.C), explainC(path, interactions), pathRows("C", path.C, path)]
+      : null,
+    interactions?.path ? ["the strength of interactions",
+      drawPath(interactions.path, "strength", interactions.path.strength),
+      explainStrength(interactions), pathRows("strength", interactions.path.strength,
+        interactions.path)] : null].filter(Boolean);
+  byId("path").append(...choices.map(([name, plot, text, rows]) =>
+    decisionCard({ title: `Choice of ${name}`, rows: () => rows }, plot, text)));
+}
+
+function explainC(path, interactions) {
+  const refined = interactions?.refined_C;
+  const isRefined = typeof refined === "number" && refined !== path.chosen;
+  return "C is the inverse regularization strength: a small C gives simple curves, and a large C " +
+    "gives curves that follow the training rows closely. " +
+    `${isLoss(path) ? "Lower" : "Higher"} values of the validation ${scoreName(path)} are better; ` +
+    "the band shows plus and minus one standard deviation" +
+    `${path.chosen ? `. C\u00a0=\u00a0${formatNumber(path.chosen)} was chosen` : ""}` +
+    `${isRefined ? ` without interactions, and ${formatNumber(refined)} with them` : ""}.`;
+}
+
+function explainStrength({ path: { chosen }, strength }) {
+  const isOther = typeof strength === "number" && chosen > 0 && strength !== chosen;
+  return "The strength of interactions weights them relative to the curves: a small strength " +
+    "gives weak interactions, and 0 stands for a model without interactions. " +
+    `Strength\u00a0=\u00a0${formatNumber(chosen)} was chosen` +
+    `${isOther ? `; it is ${formatNumber(strength)} for the C chosen with interactions` : ""}.`;
+}
