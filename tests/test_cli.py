@@ -6,12 +6,14 @@ import subprocess
 import sys
 from importlib.metadata import version
 
+import click
 import pytest
 import rich.console
 import toy_experiment
 from click.testing import CliRunner
 from command import ENVIRONMENT
 
+from everystump.cli.help import GroupedCommand
 from everystump.cli.main import everystump
 from everystump.cli.progress import progress_bar
 
@@ -38,7 +40,14 @@ def test_version():
 
 
 @pytest.mark.parametrize(
-    "arguments", [["--help"], ["reproduce", "--help"], ["reproduce", "--list"]]
+    "arguments",
+    [
+        ["--help"],
+        ["fit", "--help"],
+        ["compare", "--help"],
+        ["reproduce", "--help"],
+        ["reproduce", "--list"],
+    ],
 )
 def test_help_imports_nothing_heavy(arguments):
     done = subprocess.run(
@@ -50,6 +59,28 @@ def test_help_imports_nothing_heavy(arguments):
     )
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.splitlines()[-1] == "imported:"
+
+
+GROUPED = [name for name, own in everystump.commands.items() if isinstance(own, GroupedCommand)]
+
+
+@pytest.mark.parametrize("name", GROUPED)
+def test_help_lists_every_option_under_one_heading(name):
+    command = everystump.commands[name]
+    listed = [option for names in command.headings.values() for option in names]
+    options = [own.name for own in command.params if isinstance(own, click.Option)]
+    assert set(options) <= set(listed) and len(set(listed)) == len(listed)
+    text = CliRunner().invoke(everystump, [name, "--help"]).output
+    assert all(f"\n{heading}:\n" in text for heading in command.headings)
+    assert "\nOptions:" not in text and text.count("  -h, --help") == 1
+    for option in options:
+        (own,) = [parameter for parameter in command.params if parameter.name == option]
+        assert len(re.findall(rf"{max(own.opts, key=len)}(?=[\s,])", text)) >= 1
+
+
+def test_commands_with_many_options_group_them():
+    many = [name for name, own in everystump.commands.items() if len(own.params) > 6]
+    assert set(many) - set(GROUPED) == set()
 
 
 # Progress

@@ -101,6 +101,11 @@ def test_the_task_is_stated_and_can_be_overruled(tmp_path):
         (("--model", "stump-svm"), "or predict numbers with --task regression"),
         (("--loss", "gamma"), 'loss="gamma" needs positive targets'),
         (("--stream", "--cv", 3), "--cv needs all rows in memory"),
+        (("--stream", "--bands"), "--bands needs all rows in memory; omit it"),
+        (("--epsilon", 0.2), "--epsilon 0.2 needs --loss epsilon_insensitive or huber."),
+        (("--loss", "gamma", "--epsilon", 1), "or huber, not gamma."),
+        (("--model", "boost", "--epsilon", 1, "--loss", "huber"), "--loss huber is for regression"),
+        (("--loss", "huber", "--epsilon", 0), 'epsilon=0: loss="huber" would be 0'),
     ],
 )
 def test_options_that_do_not_fit_together(options, why, tmp_path):
@@ -118,6 +123,22 @@ def test_text_is_no_target_of_a_regression(tmp_path):
     assert "'town' has no numbers, which a regression needs" in input_error(*args, "town")
     houses().assign(price=3.5).to_csv(data, index=False)
     assert "'price' is 3.5 in every row; name a --target that varies" in input_error(*args, "price")
+
+
+def test_dates_are_no_targets(tmp_path):
+    data = tmp_path / "t.csv"
+    days = pd.date_range("2020-01-01", periods=N).astype(str)
+    houses().assign(sold=days).to_csv(data, index=False)
+    args = ("fit", data, "-o", tmp_path / "m.stump", "--target", "sold")
+    for options in ((), ("--task", "regression"), ("--task", "classification")):
+        why = input_error(*args, *options)
+        assert why.startswith(
+            "'sold' contains dates, such as '2020-01-01', which no model predicts"
+        )
+    houses().assign(sold=days.str[:4] + "-0" + (1 + np.arange(N) % 3).astype(str)).to_csv(
+        data, index=False
+    )
+    assert run(*args, "--C", 1, *ADDITIVE).exit_code == 0  # a few months can be classes
 
 
 def test_tasks_of_options():
@@ -200,6 +221,22 @@ def test_losses(loss, tmp_path):
     median = loss in ("huber", "absolute", "quantile", "epsilon_insensitive")
     assert about["figures"]["baseline"]["name"] == ("the median" if median else "the mean")
     assert about["interval"]["n_rows"] == about["n_held_out"]
+
+
+@pytest.mark.parametrize("loss", ["epsilon_insensitive", "huber"])
+def test_epsilon(loss, tmp_path):
+    out, data, about = fit(tmp_path, houses(), "--loss", loss, "--epsilon", 0.3)
+    model, test = held_out(out, data)
+    assert model.epsilon == 0.3 and about["task"] == "regression"
+    frame = pd.read_csv(data).drop(index=test.index)
+    expected = StumpRegressor(C=1, loss=loss, epsilon=0.3)
+    expected.fit(frame[["area", "town"]].astype({"town": "category"}), frame["price"])
+    other = StumpRegressor(C=1, loss=loss).fit(
+        frame[["area", "town"]].astype({"town": "category"}), frame["price"]
+    )
+    values = [m.curve("area")["contribution"].to_numpy() for m in (model, expected, other)]
+    np.testing.assert_allclose(values[0], values[1], atol=1e-6 * np.ptp(values[1]))
+    assert np.abs(values[0] - values[2]).max() > 1e-3 * np.ptp(values[1])
 
 
 def test_quantiles(tmp_path):

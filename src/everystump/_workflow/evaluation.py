@@ -36,9 +36,12 @@ _ESTIMATES = ("validation_bound", "loo_bound", "det_loo_bound")
 def error_rate(metrics: dict[str, Any], how: str) -> dict[str, Any]:
     """Return the error rate with Wilson's interval, which is approximate for cross-validation."""
     n_wrong, n_rows = metrics["n_wrong"], metrics["n_rows"]
-    low, high = wilson(n_wrong, n_rows) or (None, None)
+    value, (low, high) = n_wrong / n_rows, wilson(n_wrong, n_rows) or (None, None)
+    if metrics["weighted"]:
+        accuracy = metrics["figures"]["accuracy"]
+        value, low, high = (1.0 - accuracy[key] for key in ("value", "high", "low"))
     interval = {"low": low, "high": high, "approximate": metrics["approximate"]}
-    return {"value": n_wrong / n_rows, **interval, "how": how}
+    return {"value": value, **interval, "how": how}
 
 
 def score_importances(model: Any, X: Any) -> dict[str, Any] | None:

@@ -37,7 +37,7 @@ def fit_model(
     ``plan.refit`` the metrics are those of a first model, described by ``about_["refit"]``, and
     the returned model is trained on all rows.
     """
-    plan = plan.for_task(data.target.task)
+    plan = plan.for_target(data.target)
     train, test = plan.split(data)
     notes = plan.notes(data.target)
     model = _fit_rows(data, plan, train, plan.C, plan.chosen_interactions, verbose, notes)
@@ -48,6 +48,8 @@ def fit_model(
         C, interactions = getattr(model, "C_", plan.C), chosen_interactions(model)
         model = _fit_rows(data, plan, train, C, interactions, verbose, notes)
         results = _training_results(model, data, train) | results
+    if plan.bands:
+        results["bands"] = _add_bands(model, data, train, notes)
     rows = FittedRows(
         data.target.take(train),
         0 if test is None else len(test),
@@ -99,6 +101,7 @@ def describe_fit(
         "model": f"{plan.preset}: {plan.model.describe(model)}",
         "n_rows": len(rows.target),
         "n_held_out": rows.n_held_out,
+        **({"sample_weight": rows.target.weight_name} if rows.target.weight_name else {}),
         **rows.target.describe_training(model),
         "schema": list(rows.messages),
         "notes": list(dict.fromkeys(notes)),
@@ -123,10 +126,24 @@ def _fit_rows(
     notes: list[str],
 ) -> Any:
     """Return a model of some rows; warnings are appended to ``notes``."""
-    model = plan.build(C, interactions, verbose)
+    model = plan.build(C, interactions, verbose, len(data.target.labels))
     with input_errors(), transient(), collect_warnings(notes):
         data.target.take(rows).fit(model, data.X.iloc[rows])
     return model.set_params(verbose=0)
+
+
+def _add_bands(model: Any, data: TrainingData, rows: np.ndarray, notes: list[str]) -> bool:
+    """Compute standard errors from the training rows, and return whether there are any.
+
+    If there are none, ``notes`` say why.
+    """
+    target = data.target.take(rows)
+    try:
+        model.compute_bands(data.X.iloc[rows], target.y, target.weight)
+    except ValueError as error:
+        notes.append(f"No bands (compute_bands in Python): {error}")
+        return False
+    return True
 
 
 def chosen_interactions(model: Any) -> InteractionOptions:

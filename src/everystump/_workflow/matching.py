@@ -9,7 +9,6 @@ from typing import Any, cast
 
 import numpy as np
 
-from everystump._core.threads import prefetch
 from everystump._memory import available_memory
 from everystump._sklearn_compat import is_regressor
 from everystump._tables.validation import check_rows
@@ -19,6 +18,7 @@ from everystump._workflow.errors import input_errors
 from everystump._workflow.options import Dialect
 from everystump._workflow.reading.files import parse_file, read_decompressed
 from everystump._workflow.reading.frames import NOTES
+from everystump._workflow.reading.standard_input import InputStream
 from everystump._workflow.reading.stream import (
     MEMORY_FRACTION,
     FileStream,
@@ -34,6 +34,7 @@ from everystump._workflow.schema.expected_columns import (
     merge_words,
 )
 from everystump._workflow.schema.parsers import NumberParser, parsers_from_dict
+from everystump._workflow.schema.row_reader import RowReader, WeightReader
 from everystump._workflow.schema.target_readers import (
     KnownClassReader,
     NumberReader,
@@ -151,7 +152,7 @@ def read_options(model: Any, dialect: Dialect) -> ReadOptions:
 
 def match_stream(
     model: Any,
-    stream: FileStream,
+    stream: FileStream | InputStream,
     dialect: Dialect,
     notes: list[str],
     select: Callable[[Any], Any] = lambda frame: frame,
@@ -161,7 +162,7 @@ def match_stream(
     Notes are added at the end.
     """
     expected, words = expected_columns(model), dict[str, ColumnWords]()
-    for path, table in prefetch(stream.read(read_options(model, dialect))):
+    for path, table in stream.read_ahead(read_options(model, dialect)):
         notes += [note for note in table.attrs.get(NOTES, ()) if note not in notes]
         with name_file(path):
             frame = select(table)
@@ -234,8 +235,18 @@ def read_labeled_rows(path: Path, dialect: Dialect, model: Any) -> tuple[Evaluat
     stream = find_large(path)
     if stream is None:
         frame, notes = read_table(path, dialect, model)
-        return match_labeled_rows(model, frame), notes
-    return _read_labeled_stream(stream, dialect, model)
+        rows = match_labeled_rows(model, frame)
+    else:
+        rows, notes = _read_labeled_stream(stream, dialect, model)
+    return rows, notes + weight_notes(model, rows)
+
+
+def weight_notes(model: Any, rows: EvaluationRows) -> list[str]:
+    """Return a note if a model that was trained with sample weights is evaluated without them."""
+    name = _origin(model).get("sample_weight")
+    if name is None or rows.target is None:
+        return []
+    return [f"The model was trained with sample weights ({name}); here, every row counts once."]
 
 
 def _read_labeled_stream(
@@ -245,13 +256,13 @@ def _read_labeled_stream(
 
     about, notes = getattr(model, "about_", {}), list[str]()
     name, limit, n_bytes = about.get("target"), MEMORY_FRACTION * available_memory(), 0
-    parts, reader, n_labeled = [], target_reader(model, str(name)), 0
+    parts, reader, n_labeled = [], row_reader(model, str(name)), 0
 
     def select_labeled(frame: Any) -> Any:
         nonlocal n_labeled
         if name not in frame.columns:
             return frame
-        is_labeled = reader.add(frame[name])
+        is_labeled = reader.add(frame)
         n_labeled += int(is_labeled.sum())
         return frame[is_labeled]
 
@@ -270,7 +281,7 @@ def _read_labeled_stream(
     X = pd.concat(parts, ignore_index=len(stream.files) > 1)
     if n_labeled < len(X):
         return EvaluationRows(X, None), notes
-    return _evaluation_rows(model, X, reader.finish()), notes
+    return _evaluation_rows(model, X, reader.target.finish()), notes
 
 
 def match_labeled_rows(model: Any, frame: Any) -> EvaluationRows:
@@ -283,11 +294,12 @@ def match_labeled_rows(model: Any, frame: Any) -> EvaluationRows:
     name = about.get("target")
     if name is None or name not in frame.columns:
         return EvaluationRows(match_features(model, frame), None)
-    reader = target_reader(model, name)
-    is_labeled = reader.add(frame[name])
+    reader = row_reader(model, name)
+    is_labeled = reader.add(frame)
     if not is_labeled.any():
         return EvaluationRows(match_features(model, frame), None)
-    return _evaluation_rows(model, match_features(model, frame[is_labeled]), reader.finish())
+    X = match_features(model, frame[is_labeled])
+    return _evaluation_rows(model, X, reader.target.finish())
 
 
 def _evaluation_rows(model: Any, X: Any, target: Target) -> EvaluationRows:
@@ -296,7 +308,18 @@ def _evaluation_rows(model: Any, X: Any, target: Target) -> EvaluationRows:
     return EvaluationRows(X, target) if origin is None else _compare_rows(model, X, target, origin)
 
 
-def target_reader(model: Any, name: str) -> TargetReader:
+def row_reader(model: Any, name: str) -> RowReader:
+    """Return the reader of rows with the targets of a model.
+
+    Rows without a positive weight are not used, as in training; others count the same.
+    """
+    origin = _origin(model)
+    weight = origin.get("sample_weight")
+    weights = None if weight is None else WeightReader(weight, origin.get("decimal", "."))
+    return RowReader(_target_reader(model, name), weights)
+
+
+def _target_reader(model: Any, name: str) -> TargetReader:
     """Return the reader of a column with the targets of a model."""
     if not is_regressor(model):
         return KnownClassReader(name, classes=model.classes_)

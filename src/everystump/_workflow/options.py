@@ -19,6 +19,8 @@ LOSSES = (
     "gamma",
 )
 """The losses of a regression."""
+WIDE_LOSSES = ("epsilon_insensitive", "huber")
+"""Those with a parameter epsilon."""
 
 
 @dataclass(frozen=True)
@@ -69,6 +71,8 @@ class ColumnOptions:
         Label of the positive class.
     task : str or None
         "classification" or "regression"; the target decides if None.
+    sample_weight : str or None
+        Column with the weights of the rows, which is not a feature.
     """
 
     drop: Sequence[str] = ()
@@ -77,6 +81,23 @@ class ColumnOptions:
     positive: str | None = None
     numeric: Sequence[str] = ()
     task: str | None = None
+    sample_weight: str | None = None
+
+    def row_columns(self, target: str) -> list[str]:
+        """Return the columns that are not features: the target and the weights."""
+        return [target] if self.sample_weight is None else [target, self.sample_weight]
+
+    def check(self, target: str) -> None:
+        """Raise if a column has two roles."""
+        if self.sample_weight is None:
+            return
+        option = f"--sample-weight {self.sample_weight}"
+        if self.sample_weight == target:
+            raise InvalidInputError(f"{option} is also the --target; name another column.")
+        others = {"drop": self.drop, "use": self.use, "categorical": self.categorical}
+        for name, columns in (others | {"numeric": self.numeric}).items():
+            if self.sample_weight in columns:
+                raise InvalidInputError(f"{option} is also in --{name}; omit one of them.")
 
 
 def resolve_task(requested: str | None, implied: Mapping[str, str]) -> str | None:
@@ -117,19 +138,30 @@ class LossOptions:
         One of `LOSSES`.
     quantile : float or None
         The quantile to predict, if the loss is "quantile".
+    epsilon : float or None
+        The width of the loss "epsilon_insensitive" or "huber", in units of the target's scale.
     """
 
     loss: str | None = None
     quantile: float | None = None
+    epsilon: float | None = None
 
     @classmethod
-    def parse(cls, loss: str | None, quantile: float | None) -> LossOptions:
+    def parse(
+        cls, loss: str | None, quantile: float | None, epsilon: float | None = None
+    ) -> LossOptions:
         """Return the options; a quantile alone implies its loss."""
+        if epsilon is not None and loss not in WIDE_LOSSES:
+            other = f", not {loss}" if loss else ""
+            raise InvalidInputError(
+                f"--epsilon {epsilon:g} needs --loss {' or '.join(WIDE_LOSSES)}{other}."
+            )
         if quantile is not None and loss not in (None, "quantile"):
             raise InvalidInputError(
                 f"--quantile {quantile:g} needs --loss quantile, not {loss}; omit one of them."
             )
-        return cls("quantile" if loss is None and quantile is not None else loss, quantile)
+        implied = "quantile" if loss is None and quantile is not None else loss
+        return cls(implied, quantile, epsilon)
 
     @property
     def params(self) -> dict[str, Any]:

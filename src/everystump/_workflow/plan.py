@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from everystump._explanations.access import suggest_name
-from everystump._text import InvalidInputError
+from everystump._text import InvalidInputError, suggest_name
 from everystump._workflow.options import CLASSIFICATION, InteractionOptions, LossOptions
 from everystump._workflow.presets import DEFAULT_INTERACTIONS, DEFAULT_PRESETS, PRESETS, Preset
 from everystump._workflow.schema.columns import NUMBERS, column_kind
 from everystump._workflow.schema.training_data import TrainingData
 from everystump._workflow.targets.target import Target
+from everystump._workflow.training_options import TrainingOptions
 
 
 @dataclass(frozen=True)
@@ -39,6 +39,10 @@ class Plan:
         Interactions of features; the default of the preset if None.
     loss : LossOptions
         The loss of a regression.
+    training : TrainingOptions
+        Class weights, monotonic curves, and the metric that chooses C.
+    bands : bool
+        Whether to compute standard errors of the curves.
     """
 
     preset: str | None = None
@@ -49,6 +53,15 @@ class Plan:
     refit: bool = False
     interactions: InteractionOptions | None = None
     loss: LossOptions = field(default_factory=LossOptions)
+    training: TrainingOptions = field(default_factory=TrainingOptions)
+    bands: bool = False
+
+    def for_target(self, target: Target) -> Plan:
+        """Return the plan with a model for the task of a target, and with its classes."""
+        plan = self.for_task(target.task)
+        plan.check_model()
+        training = plan.training.for_classes(target.name, target.labels, str(plan.preset))
+        return replace(plan, training=training)
 
     def for_task(self, task: str) -> Plan:
         """Return the plan with a model for a task; raise if the chosen one is for another."""
@@ -66,25 +79,60 @@ class Plan:
         """The chosen model; until the task is known, that of a classification."""
         return PRESETS[self.preset or DEFAULT_PRESETS[CLASSIFICATION]]
 
-    def build(self, C: float | None, interactions: InteractionOptions, verbose: int) -> Any:
-        """Return an estimator that is not fitted."""
+    def build(
+        self, C: float | None, interactions: InteractionOptions, verbose: int, n_classes: int
+    ) -> Any:
+        """Return an estimator that is not fitted, for a number of classes or, if 0, for numbers."""
         estimator = self.model.build(C, self.seed, interactions)
-        return estimator.set_params(verbose=verbose, **self.loss.params)
+        options = self.training.params(self.model, estimator, n_classes)
+        return estimator.set_params(verbose=verbose, **self.loss.params, **options)
 
     def split(self, data: TrainingData) -> tuple[np.ndarray, np.ndarray | None]:
         """Return the indices of training rows and of held-out rows, None without a holdout."""
         self.check_features(data.X, data.dropped)
         return self.split_target(data.target)
 
-    def check_features(self, X: Any, dropped: Mapping[str, str]) -> None:
-        """Raise if the preset does not support an option or a feature."""
-        preset = self.model
-        if self.C is not None and not preset.has_C:
+    def check_model(self) -> None:
+        """Raise if the preset does not support an option; if there is none, the task decides."""
+        if self.preset is None:
+            return
+        if self.C is not None and not self.model.has_C:
             raise InvalidInputError(
                 f"--C {self.C:g}: {self.preset} has no C; omit it, or choose another --model."
             )
-        self._check_interactions(X.columns.tolist(), dropped)
-        if preset.numeric_only:
+        if self.bands and not self.model.selects_C:
+            raise InvalidInputError(
+                f"--bands: {self.preset} has no bands; omit the option, or use --model "
+                f"{DEFAULT_PRESETS[self.model.task]}."
+            )
+        if not self.chosen_interactions.is_none and self.model.make_with_interactions is None:
+            able = [
+                name
+                for name, preset in PRESETS.items()
+                if preset.make_with_interactions is not None and preset.task == self.model.task
+            ]
+            raise InvalidInputError(
+                f"--interactions: {self.preset} has no interactions; omit the option, or use "
+                f"--model {' or '.join(able)}."
+            )
+        self.training.check_model(self.preset, self.model, chooses=self.cross_validates)
+
+    def check_features(self, X: Any, dropped: Mapping[str, str]) -> None:
+        """Raise if the preset does not support a feature, or if an option names another column."""
+        interactions = self.chosen_interactions.names
+        for name in interactions:
+            if name in dropped:
+                raise InvalidInputError(
+                    f"--interactions: column {name!r} was dropped ({dropped[name]}); pass "
+                    f"--use {name}, or remove it from the option."
+                )
+            if name not in X.columns:
+                raise InvalidInputError(
+                    f"--interactions: {name!r} is not a feature; "
+                    f"{suggest_name(name, X.columns.tolist())}."
+                )
+        self.training.check_columns(X, dropped, interactions)
+        if self.model.numeric_only:
             _check_numeric(X, str(self.preset))
 
     def split_target(self, target: Target) -> tuple[np.ndarray, np.ndarray | None]:
@@ -115,33 +163,10 @@ class Plan:
         interactions = self.chosen_interactions
         return self.C is None or not (interactions.is_none or interactions.strength is not None)
 
-    def _check_interactions(self, columns: list[str], dropped: Mapping[str, str]) -> None:
-        """Raise if the model does not support interactions, or if a column is not a feature."""
-        interactions = self.chosen_interactions
-        if not interactions.is_none and self.model.make_with_interactions is None:
-            able = [
-                name
-                for name, preset in PRESETS.items()
-                if preset.make_with_interactions is not None and preset.task == self.model.task
-            ]
-            raise InvalidInputError(
-                f"--interactions: {self.preset} has no interactions; omit the option, or use "
-                f"--model {' or '.join(able)}."
-            )
-        for name in interactions.names:
-            if name in dropped:
-                raise InvalidInputError(
-                    f"--interactions: column {name!r} was dropped ({dropped[name]}); pass "
-                    f"--use {name}, or remove it from the option."
-                )
-            if name not in columns:
-                raise InvalidInputError(
-                    f"--interactions: {name!r} is not a feature; {suggest_name(name, columns)}."
-                )
-
     def notes(self, target: Target) -> list[str]:
         """Return notes on rows that are too few for a proper evaluation."""
-        return target.notes(self.cv, selects=self.cross_validates)
+        found = target.notes(self.cv, selects=self.cross_validates)
+        return [*found, *self.training.notes]
 
 
 def _check_numeric(X: Any, preset: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from itertools import repeat
 from pathlib import Path
@@ -28,12 +29,12 @@ from everystump._workflow.matching import (
 from everystump._workflow.options import Dialect
 from everystump._workflow.outputs import INTERCEPT, outputs_of
 from everystump._workflow.reading.files import read_decompressed
-from everystump._workflow.reading.stream import (
-    BLOCK,
-    FileStream,
-    is_single,
-    name_file,
+from everystump._workflow.reading.standard_input import (
+    InputStream,
+    is_standard_input,
+    open_input,
 )
+from everystump._workflow.reading.stream import BLOCK, FileStream, is_single, name_file
 from everystump._workflow.schema.training_data import check_columns
 from everystump.estimators._base import as_class_list
 
@@ -43,22 +44,25 @@ def predict_files(
 ) -> Iterator[Any]:
     """Yield the predictions for a file, or for several ones; notes are added at the end.
 
-    Large files, folders and patterns are read in chunks.
+    Standard input, large files, folders and patterns are read in chunks.
     """
-    is_input = str(path) == "-" and not path.exists()
-    if path.is_file() and path.stat().st_size > BLOCK:
-        try:
-            stream: FileStream | None = FileStream.find(path)
-        except InvalidInputError:  # such as a zip archive
-            stream = None
-    else:
-        stream = None if is_input or is_single(path) else FileStream.find(path)
-    if stream is not None:
-        yield from predict_stream(model, stream, dialect, keep, notes)
+    found = _find_source(path, file_dialect(model, dialect))
+    if not isinstance(found, bytes):
+        yield from predict_stream(model, found, dialect, keep, notes)
         return
-    table, found = predict_file(model, path, dialect, keep)
-    notes += found
+    table, more = predict_content(model, path, found, dialect, keep)
+    notes += more
     yield table
+
+
+def _find_source(path: Path, dialect: Dialect) -> FileStream | InputStream | bytes:
+    """Return what is read in chunks, or the content of a file that is read as a whole."""
+    if is_standard_input(path):
+        return open_input(dialect.encoding)
+    if path.is_file() and path.stat().st_size > BLOCK:
+        with suppress(InvalidInputError):  # such as a zip archive
+            return FileStream.find(path)
+    return read_decompressed(path) if is_single(path) else FileStream.find(path)
 
 
 def write_tables(tables: Iterator[Any], out: Path) -> int:
@@ -76,6 +80,13 @@ def write_tables(tables: Iterator[Any], out: Path) -> int:
     return n_rows
 
 
+def csv_texts(tables: Iterator[Any]) -> Iterator[str]:
+    """Yield tables as parts of one CSV, without the last line break of each part."""
+    for k, table in enumerate(tables):
+        text = table.to_csv(index=False, header=k == 0, lineterminator="\n")
+        yield text.removesuffix("\n")
+
+
 def join_tables(tables: Iterator[Any]) -> Any:
     """Return tables as a single one."""
     import pandas as pd
@@ -84,14 +95,13 @@ def join_tables(tables: Iterator[Any]) -> Any:
     return parts[0] if len(parts) == 1 else pd.concat(parts, ignore_index=True)
 
 
-def predict_file(
-    model: Any, path: Path, dialect: Dialect, keep: Sequence[str]
+def predict_content(
+    model: Any, path: Path, content: bytes, dialect: Dialect, keep: Sequence[str]
 ) -> tuple[Any, list[str]]:
-    """Return the predictions for the rows of a file, and notes.
+    """Return the predictions for the rows of a file whose content has been read, and notes.
 
     The columns of ``keep`` come first, copied from the file.
     """
-    content = read_decompressed(path)  # once, as it may be a pipe
     frame, notes = parse_table(path, content, dialect, model)
     check_columns(frame.columns, keep)
     copied = frame[[]]
@@ -104,9 +114,13 @@ def predict_file(
 
 
 def predict_stream(
-    model: Any, stream: FileStream, dialect: Dialect, keep: Sequence[str], notes: list[str]
+    model: Any,
+    stream: FileStream | InputStream,
+    dialect: Dialect,
+    keep: Sequence[str],
+    notes: list[str],
 ) -> Iterator[Any]:
-    """Yield the same as `predict_file` for chunks of rows; the notes are added at the end."""
+    """Yield the same as `predict_content` for chunks of rows; the notes are added at the end."""
     unknown: Counter[str] = Counter()
     names = list(dict.fromkeys(keep))
     as_in_file = file_dialect(model, replace(dialect, missing=("",)))

@@ -40,6 +40,12 @@ class Preset:
         Returns the description of a fitted model that differs from ``description``.
     task : str
         What it is for, "classification" or "regression".
+    class_weight_parameter : str or None
+        The parameter with the weights of the classes, None if there is none.
+    monotonic : bool
+        Whether curves can be constrained to increase or to decrease.
+    has_probabilities : bool
+        Whether the model predicts probabilities.
     """
 
     description: str
@@ -51,6 +57,9 @@ class Preset:
     subsample: float | None = None
     describe_fitted: Callable[[Any], str] | None = None
     task: str = CLASSIFICATION
+    class_weight_parameter: str | None = "class_weight"
+    monotonic: bool = False
+    has_probabilities: bool = False
 
     def build(self, C: float | None, seed: int, interactions: InteractionOptions) -> Any:
         """Return an estimator."""
@@ -99,6 +108,9 @@ def _stump_preset(
         selects_C=True,
         describe_fitted=describe,
         task=task,
+        class_weight_parameter="class_weight" if task == CLASSIFICATION else None,
+        monotonic=True,
+        has_probabilities=name == "StumpLogisticRegression",
     )
 
 
@@ -139,12 +151,14 @@ PRESETS: dict[str, Preset] = {
             "logistic", n_estimators=300, random_state=seed
         ),
         has_C=False,
+        has_probabilities=True,
         describe_fitted=lambda model: f"LogitBoost, {_count_stumps(model)}",
     ),
     "bag": Preset(
         "bagging of 1,000 stumps",
         lambda _, seed: everystump.StumpBaggingClassifier(random_state=seed),
         has_C=False,
+        has_probabilities=True,
     ),
     "boost-svm": Preset(
         "up to 100 stumps from AdaBoost, weighted by an SVM",
@@ -152,7 +166,10 @@ PRESETS: dict[str, Preset] = {
         describe_fitted=lambda model: f"{_count_stumps(model)} from AdaBoost, weighted by an SVM",
     ),
     "vote": Preset(
-        "mean of 30 SVMs, each trained on 40% of the rows", _vote, subsample=_VOTE_SUBSAMPLE
+        "mean of 30 SVMs, each trained on 40% of the rows",
+        _vote,
+        subsample=_VOTE_SUBSAMPLE,
+        class_weight_parameter="estimator__class_weight",
     ),
 }
 # The preset of each task, if the user does not choose.

@@ -24,7 +24,8 @@ from everystump._workflow.schema.expected_columns import (
     describe_words,
     merge_words,
 )
-from everystump._workflow.schema.target_readers import TargetReader, infer_reader, no_targets_error
+from everystump._workflow.schema.row_reader import RowReader
+from everystump._workflow.schema.target_readers import no_targets_error
 from everystump._workflow.schema.training_data import (
     InferredFeatures,
     check_columns,
@@ -44,7 +45,7 @@ class Head:
 
     frame: Any
     features: InferredFeatures
-    reader: TargetReader  # of the target, which has read nothing yet
+    reader: RowReader  # of targets and weights, which has read nothing yet
     notes: list[str]  # on how the files are read
 
     @classmethod
@@ -56,7 +57,7 @@ class Head:
 
         frames: list[Any] = []
         for _, frame in stream.read(ReadOptions(dialect, text=[target])):
-            check_columns(frame.columns, [target])
+            check_columns(frame.columns, options.row_columns(target))
             frames.append(frame[frame[target].notna()])
             if sum(map(len, frames)) >= _SCHEMA_ROWS:
                 break
@@ -66,9 +67,12 @@ class Head:
         notes = attrs.pop(NOTES, [])
         joined = pd.concat(frames, ignore_index=True) if len(frames) > 1 else frames[0]
         joined.attrs = attrs
-        reader = infer_reader(joined[target], options, likely_decimals(joined))
-        is_labeled = reader.is_labeled(joined[target])
-        return cls(joined, infer_features(joined, target, is_labeled, options), reader, notes)
+        reader = RowReader.infer(joined, target, options, likely_decimals(joined))
+        is_used = reader.is_used(joined)
+        if not is_used.any():
+            reader.add(joined)
+            reader.finish()  # raises
+        return cls(joined, infer_features(joined, target, is_used, options), reader, notes)
 
     @property
     def expected(self) -> ExpectedColumns:
@@ -88,6 +92,8 @@ class Head:
         """Return the columns that are read, and what they hold."""
         expected, booleans = self.expected, boolean_columns(self.frame)
         types = {target: TEXT}
+        if self.reader.weights is not None:
+            types[self.reader.weights.name] = TEXT
         for name in [*expected.sources, *self.constants]:
             kind = self.frame[name].dtype.kind
             if name in expected.text or kind not in "iufb":
@@ -150,12 +156,14 @@ class SpoolChunks:
     spool: Spool
     is_used: np.ndarray
 
-    def __iter__(self) -> Iterator[tuple[Any, np.ndarray]]:
+    def __iter__(self) -> Iterator[tuple]:
         import pandas as pd
 
+        target = self.spool.target
         for table, rows in prefetch(self.spool.read(self.is_used)):
-            X = table.to_pandas(types_mapper=pd.ArrowDtype)
-            yield self.spool._with_levels(X), self.spool.target.chunk_values[rows]
+            X = self.spool._with_levels(table.to_pandas(types_mapper=pd.ArrowDtype))
+            weight = () if target.weight is None else (target.weight[rows],)
+            yield X, target.chunk_values[rows], *weight
 
 
 def spool_files(
@@ -171,24 +179,25 @@ def spool_files(
     expected, constants, reader = head.expected, head.constants, head.reader
     words: dict[str, ColumnWords] = {}
     arrow = {NUMBER: pa.float64(), TEXT: pa.large_string(), LEVELS: pa.float64()}
-    types = head.types(target)
+    types, weights = head.types(target), reader.weights
+    needed = [target] if weights is None else [target, weights.name]
     arrow_types = {
         name: pa.int64() if types.get(name) == INTEGER else arrow[kind]
         for name, kind in expected.kinds.items()
     }
     schema = pa.schema(arrow_types.items())
-    read = ReadOptions(dialect, [target, *expected.text], keep_zeros=False, types=types)
+    read = ReadOptions(dialect, [*needed, *expected.text], keep_zeros=False, types=types)
     with (
         _disk_errors(path),
         pa.OSFile(str(path), "wb") as file,
         pa.ipc.new_file(file, schema) as out,
     ):
-        for source, frame in prefetch(stream.read(read)):
+        for source, frame in stream.read_ahead(read):
             with name_file(source):
-                check_columns(frame.columns, [target])
+                check_columns(frame.columns, needed)
                 _check_constants(frame, constants)
                 words = merge_words(words, expected.find_words(frame))
-                X = expected.match(frame[reader.add(frame[target])])
+                X = expected.match(frame[reader.add(frame)])
                 out.write_batch(_record_batch(X, schema))
     targets = reader.finish()
     n_head, n_rows = len(head.features.X), len(targets)

@@ -59,6 +59,8 @@ def _obstacle(plan: Plan) -> str | None:
         return f"{plan.preset} needs all rows in memory; use --model {' or '.join(able)}"
     if plan.cv is not None:
         return "--cv needs all rows in memory; use --holdout"
+    if plan.bands:
+        return "--bands needs all rows in memory; omit it"
     try:
         import pyarrow  # noqa: F401
     except ImportError:
@@ -82,7 +84,7 @@ def fit_stream(
         head = Head.read(stream, target, options, dialect)
         plan.check_features(head.features.X, head.features.dropped)
         spool = spool_files(stream, head, target, dialect, Path(folder) / "rows.arrow")
-        plan = plan.for_task(spool.target.task)
+        plan = plan.for_target(spool.target)
         return _StreamFit(spool, plan, source, dialect, verbose).run(stream.n_bytes())
 
 
@@ -125,6 +127,10 @@ class _StreamFit:
         )
         return model
 
+    @property
+    def _n_classes(self) -> int:
+        return len(self.spool.target.labels)
+
     def _choose(
         self, train: np.ndarray, notes: list[str]
     ) -> tuple[float | None, InteractionOptions, dict[str, Any]]:
@@ -139,7 +145,7 @@ class _StreamFit:
             what = "C" if plan.chosen_interactions.is_none else "C and interactions"
             n_rows = pluralize(len(sample), "training row")
             notes.append(f"{what}: chosen on a random sample of {n_rows}.")
-        chooser = plan.build(plan.C, plan.chosen_interactions, self.verbose)
+        chooser = plan.build(plan.C, plan.chosen_interactions, self.verbose, self._n_classes)
         X, target = self.spool.rows(sample)
         with input_errors(), transient(), collect_warnings(notes):
             target.fit(chooser, X)
@@ -151,10 +157,9 @@ class _StreamFit:
         self, rows: np.ndarray, C: float | None, interactions: InteractionOptions, notes: list[str]
     ) -> Any:
         """Return a model of some rows, fitted in chunks."""
-        model = self.plan.build(C, interactions, self.verbose)
+        model = self.plan.build(C, interactions, self.verbose, self._n_classes)
         is_used = np.zeros(len(self.spool.target), dtype=bool)
         is_used[rows] = True
         with input_errors(), transient(), collect_warnings(notes):
-            model.fit_chunks(self.spool.chunks(is_used))
-        self.spool.target.name_outputs(model)
+            self.spool.target.fit_chunks(model, self.spool.chunks(is_used))
         return model.set_params(verbose=0)

@@ -17,15 +17,22 @@ from everystump.cli.console import (
     print_result,
     wrap,
 )
+from everystump.cli.help import CSV_FORMAT, OTHER, GroupedCommand
 
 EXAMPLES = """\b
 Examples:
   everystump bound credit.stump new.csv     # labeled rows, not used for training
   everystump bound credit.stump credit.csv  # the held-out rows of this table
 """
+HEADINGS = {**CSV_FORMAT, **OTHER}
 
 
-@click.command(epilog=EXAMPLES, short_help="Bound the error on new rows.")
+@click.command(
+    cls=GroupedCommand,
+    headings=HEADINGS,
+    epilog=EXAMPLES,
+    short_help="Bound the error on new rows.",
+)
 @MODEL
 @DATA
 @text_options

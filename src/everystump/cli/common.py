@@ -79,20 +79,21 @@ def out_option(help: str, *, required: bool = True) -> Callable:
     return click.option("-o", "--out", type=PATH, required=required, metavar="OUT", help=help)
 
 
-def check_out(out: Path | None, force: bool, *inputs: Path | None) -> None:
+def check_out(out: Path | None, force: bool, *inputs: Path | None, option: str = "--out") -> None:
     """Raise before any work if an output file cannot be written, or is one of the inputs."""
     if out is None:
         return
     if str(out) == "-":
-        raise InvalidInputError("--out -: name a file; without --out, predict prints the rows.")
+        raise InvalidInputError(f"{option} -: name a file; only predict writes to standard output.")
     if out.exists() and any(path and path.exists() and out.samefile(path) for path in inputs):
-        raise InvalidInputError(f"--out {out} is also an input; name another file.")
+        raise InvalidInputError(f"{option} {out} is also an input; name another file.")
     if out.is_file() and not force:
-        raise InvalidInputError(f"--out {out} already exists; pass --force to overwrite it.")
+        raise InvalidInputError(f"{option} {out} already exists; pass --force to overwrite it.")
     try:
         check_output_path(out)
     except (OSError, ValueError) as error:
-        raise InvalidInputError(str(error).replace(f"path={str(out)!r}", f"--out {out}")) from None
+        text = str(error).replace(f"path={str(out)!r}", f"{option} {out}")
+        raise InvalidInputError(text) from None
 
 
 def load_model(path: Path) -> Any:

@@ -18,6 +18,7 @@ from everystump.cli.common import (
     out_option,
 )
 from everystump.cli.console import exit_on_input_error, print_notes, print_result, table, wrap
+from everystump.cli.help import CSV_FORMAT, OTHER, GroupedCommand
 
 _SMALL, _LARGE = 0.01, 1000.0
 EXAMPLES = """\b
@@ -26,9 +27,15 @@ Examples:
   everystump explain credit.stump new.csv --row 0       # one row
   everystump explain credit.stump new.csv -o parts.csv  # all rows
 """
+HEADINGS = {"Output": ("row", "out"), **CSV_FORMAT, **OTHER}
 
 
-@click.command(epilog=EXAMPLES, short_help="Show importances, or explain the prediction for a row.")
+@click.command(
+    cls=GroupedCommand,
+    headings=HEADINGS,
+    epilog=EXAMPLES,
+    short_help="Show importances, or explain the prediction for a row.",
+)
 @MODEL
 @OPTIONAL_DATA
 @click.option("--row", type=click.IntRange(min=0), help="Row of DATA to explain, counting from 0.")

@@ -24,6 +24,13 @@ from everystump._workflow.options import (
 )
 from everystump._workflow.presets import DEFAULT_INTERACTIONS, PRESETS
 from everystump.cli.common import DATA, FiniteRange, check_out, file_options, out_option
+from everystump.cli.config import (
+    CONFIG,
+    SAVE_CONFIG,
+    check_config,
+    is_from_command_line,
+    write_config,
+)
 from everystump.cli.console import (
     echo,
     echo_stderr,
@@ -32,7 +39,14 @@ from everystump.cli.console import (
     print_result,
     wrap,
 )
+from everystump.cli.fit_options import (
+    ColumnTexts,
+    TrainingTexts,
+    column_options,
+    training_options,
+)
 from everystump.cli.fit_summary import next_command, summary
+from everystump.cli.help import CSV_FORMAT, OTHER, GroupedCommand
 from everystump.cli.progress import progress_bar
 
 HOLDOUT = 0.25
@@ -45,10 +59,38 @@ Examples:
   everystump fit credit.csv --target default --interactions auto -o credit.stump
   everystump fit houses.csv --target price -o houses.stump
   everystump fit houses.csv --target price --quantile 0.9 -o high.stump
+  everystump fit houses.csv --target price --bands -o houses.stump
+  everystump fit credit.csv --target default -o credit.stump --save-config run.toml
+  everystump fit --config run.toml --seed 1 -o other.stump
 """
+HEADINGS = {
+    "Task": ("target", "positive", "task", "out"),
+    "Model": (
+        "preset",
+        "C",
+        "interactions",
+        "strength",
+        "loss",
+        "quantile",
+        "epsilon",
+        "monotonic",
+        "bands",
+    ),
+    "Weights": ("class_weight", "sample_weight"),
+    "Evaluation": ("holdout", "cv", "refit", "metric", "seed"),
+    "Columns": ("drop", "use", "categorical", "numeric"),
+    **CSV_FORMAT,
+    "Runs": ("config", "save_config", "stream"),
+    **OTHER,
+}
 
 
-@click.command(epilog=EXAMPLES, short_help="Train and evaluate a model on a table.")
+@click.command(
+    cls=GroupedCommand,
+    headings=HEADINGS,
+    epilog=EXAMPLES,
+    short_help="Train and evaluate a model on a table.",
+)
 @DATA
 @click.option("--target", required=True, metavar="COL", help="Column to predict.")
 @out_option("Model file to write.")
@@ -76,6 +118,12 @@ Examples:
     "--quantile",
     type=FiniteRange(0, 1, min_open=True, max_open=True),
     help="Quantile to predict with --loss quantile, such as 0.9.  [default: 0.5, the median]",
+)
+@click.option(
+    "--epsilon",
+    type=FiniteRange(min=0),
+    help="Width of --loss epsilon_insensitive, below which an error costs nothing, or of huber, up "
+    "to which it is squared, in units of the target's scale.  [default: 0.1 or 0.5]",
 )
 @click.option(
     "--C",
@@ -114,19 +162,10 @@ Examples:
     is_flag=True,
     help="After the evaluation, retrain on all rows with the chosen C.",
 )
-@click.option("--drop", multiple=True, metavar="COL", help="Drop a column; may be repeated.")
-@click.option("--use", multiple=True, metavar="COL", help="Keep a column that would be dropped.")
 @click.option(
-    "--categorical",
-    multiple=True,
-    metavar="COL",
-    help="Treat a column of numbers or dates as categorical.",
-)
-@click.option(
-    "--numeric",
-    multiple=True,
-    metavar="COL",
-    help="Treat a column as numeric, and words in it as missing values.",
+    "--bands",
+    is_flag=True,
+    help="Compute standard errors of the curves from the training rows, to be drawn as 95% bands.",
 )
 @click.option("--positive", metavar="LABEL", help="Positive class of a two-class target.")
 @click.option(
@@ -141,6 +180,10 @@ Examples:
     default=None,
     help="Read DATA in chunks, or all at once.  [default: in chunks if it is large]",
 )
+@column_options
+@training_options
+@CONFIG
+@SAVE_CONFIG
 @file_options
 def fit(
     data: Path,
@@ -150,19 +193,20 @@ def fit(
     task: str,
     loss: str | None,
     quantile: float | None,
+    epsilon: float | None,
     C: float | None,
     interactions: str | None,
     strength: float | None,
     holdout: float | None,
     cv: int | None,
     refit: bool,
-    drop: tuple[str, ...],
-    use: tuple[str, ...],
-    categorical: tuple[str, ...],
-    numeric: tuple[str, ...],
+    bands: bool,
     positive: str | None,
     seed: int,
     stream: bool | None,
+    columns: ColumnTexts,
+    training: TrainingTexts,
+    save_config: Path | None,
     dialect: Dialect,
     force: bool,
     as_json: bool,
@@ -174,28 +218,40 @@ def fit(
     """
     with exit_on_input_error():
         check_out(out, force, data)
+        check_config(save_config, force, data, out)
         from everystump._workflow.plan import Plan
         from everystump._workflow.streaming import find_stream
+        from everystump._workflow.training_options import TrainingOptions
         from everystump.modelfile import save
 
-        if cv is not None and holdout is not None:
-            raise InvalidInputError("--cv and --holdout cannot be combined; pass one of them.")
-        if cv is not None and refit:
-            raise InvalidInputError("--cv already trains on all rows; omit --refit.")
+        holdout, cv = _evaluation(holdout, cv, refit)
         terms = _interaction_options(interactions, strength)
-        losses = LossOptions.parse(loss, quantile)
-        plan = Plan(preset, C, holdout or HOLDOUT, cv, seed, refit, terms, losses)
-        chosen = _task(task, preset, losses, positive)
-        options = ColumnOptions(drop, use, categorical, positive, numeric, chosen)
+        losses = LossOptions.parse(loss, quantile, epsilon)
+        trained = TrainingOptions.parse(training.class_weight, training.monotonic, training.metric)
+        chosen = _task(task, preset, losses, positive, trained.tasks)
+        plan = Plan(preset, C, holdout or HOLDOUT, cv, seed, refit, terms, losses, trained, bands)
+        (plan if chosen is None else plan.for_task(chosen)).check_model()
+        options = ColumnOptions(
+            positive=positive,
+            task=chosen,
+            sample_weight=training.sample_weight,
+            **columns._asdict(),
+        )
+        options.check(target)
         files = find_stream(data, stream, plan)
         if files is None:
             model, schema = _fit_file(data, target, options, plan, dialect, as_json)
         else:
             model, schema = _fit_stream(files, data, target, options, plan, dialect)
         save(model, out)
-    about = {name: value for name, value in model.about_.items() if name != "origin"}
+        if save_config is not None:
+            write_config(save_config, _resolved(plan, model.about_["task"], files is not None))
     # What was read in chunks may be too large for other commands.
-    command = next_command(model, None if files else data, out)
+    _print_model(model, out, schema, next_command(model, None if files else data, out), as_json)
+
+
+def _print_model(model: Any, out: Path, schema: str, command: str, as_json: bool) -> None:
+    about = {name: value for name, value in model.about_.items() if name != "origin"}
     text = "\n".join(filter(None, [schema, summary(model, out, command)]))
     print_result(about | {"out": str(out)}, text, as_json)
 
@@ -255,11 +311,41 @@ def _schema_text(messages: Sequence[str]) -> str:
     return "\n".join(map(wrap, messages)) + "\n"
 
 
+def _evaluation(
+    holdout: float | None, cv: int | None, refit: bool
+) -> tuple[float | None, int | None]:
+    """Return the fraction to hold out and the number of folds, at most one of them."""
+    if cv is not None and holdout is not None:
+        given = [is_from_command_line(name) for name in ("holdout", "cv")]
+        if all(given) or not any(given):
+            raise InvalidInputError("--cv and --holdout cannot be combined; pass one of them.")
+        holdout, cv = (holdout, None) if given[0] else (None, cv)
+    if cv is not None and refit:
+        raise InvalidInputError("--cv already trains on all rows; omit --refit.")
+    return holdout, cv
+
+
+def _resolved(plan: Any, task: str, is_streamed: bool) -> dict[str, Any]:
+    """Return the values of options that depend on the data or on defaults."""
+    plan = plan.for_task(task)
+    resolved = {"preset": plan.preset, "task": task, "stream": is_streamed, "cv": plan.cv}
+    if plan.interactions is None:
+        resolved["interactions"] = plan.chosen_interactions.which
+    return resolved | {"holdout": plan.holdout if plan.cv is None else None}
+
+
 def _task(
-    requested: str, preset: str | None, losses: LossOptions, positive: str | None
+    requested: str,
+    preset: str | None,
+    losses: LossOptions,
+    positive: str | None,
+    others: dict[str, str],
 ) -> str | None:
-    """Return the task that the options ask for, None if the target decides."""
-    implied = {}
+    """Return the task that the options ask for, None if the target decides.
+
+    ``others`` are further options and the task that they are for.
+    """
+    implied = dict(others)
     if preset is not None:
         implied[f"--model {preset}"] = PRESETS[preset].task
     if losses.quantile is not None:

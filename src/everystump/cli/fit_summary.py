@@ -7,16 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from everystump._text import format_percents, format_quantities, pluralize
+from everystump._workflow.metrics import scoring_title
 from everystump.cli.console import metrics_text, two_columns, wrap
-
-_SCORES = {
-    "neg_log_loss": "log loss",
-    "r2": "R²",
-    "neg_mean_absolute_error": "mean absolute error",
-    "neg_mean_pinball_loss": "pinball loss",
-    "neg_mean_poisson_deviance": "Poisson deviance",
-    "neg_mean_gamma_deviance": "gamma deviance",
-}
 
 
 def summary(model: Any, out: Path, next_command: str) -> str:
@@ -28,6 +20,7 @@ def summary(model: Any, out: Path, next_command: str) -> str:
                 ("Model", about["model"]),
                 *_score(model),
                 *_optimization(about),
+                *_bands(model),
                 *[("Note", note) for note in about["notes"]],
             ]
         ),
@@ -50,6 +43,12 @@ def _score(model: Any) -> list[tuple[str, str]]:
 
     classes = class_labels(model).tolist()
     return [("Score", f"above zero favors “{classes[1]}”")] if len(classes) == 2 else []
+
+
+def _bands(model: Any) -> list[tuple[str, str]]:
+    has_bands = getattr(model, "standard_errors_", None) is not None
+    how = "from the curvature of the objective at the optimum; the report draws 95% bands"
+    return [("Bands", f"standard errors of all curves {how}")] if has_bands else []
 
 
 def _optimization(about: dict[str, Any]) -> list[tuple[str, str]]:
@@ -79,7 +78,7 @@ def _refined(about: dict[str, Any]) -> str:
 
 
 def _score_name(path: dict[str, Any]) -> str:
-    return _SCORES.get(path["scoring"], path["scoring"])
+    return scoring_title(path["scoring"])
 
 
 def _interactions(record: dict[str, Any]) -> str:

@@ -12,7 +12,9 @@ import click
 
 from everystump.cli.bench import bench
 from everystump.cli.bound import bound
+from everystump.cli.compare import compare
 from everystump.cli.console import BAD_INPUT, OutputClosedError, echo_stderr
+from everystump.cli.edit import edit
 from everystump.cli.explain import explain
 from everystump.cli.export import export
 from everystump.cli.fit import fit
@@ -53,7 +55,7 @@ def everystump() -> None:
     """
 
 
-for command in (fit, predict, explain, report, export, bound, reproduce, bench):
+for command in (fit, predict, explain, report, compare, edit, export, bound, reproduce, bench):
     everystump.add_command(command)
 
 

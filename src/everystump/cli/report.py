@@ -22,6 +22,7 @@ from everystump.cli.console import (
     print_result,
     wrap,
 )
+from everystump.cli.help import CSV_FORMAT, OTHER, GroupedCommand
 
 _LARGE = 3.0  # megabytes
 EXAMPLES = """\b
@@ -29,9 +30,15 @@ Examples:
   everystump report credit.stump -o credit.html
   everystump report credit.stump new.csv -o credit.html
 """
+HEADINGS = {"Output": ("out",), **CSV_FORMAT, **OTHER}
 
 
-@click.command(epilog=EXAMPLES, short_help="Write an interactive HTML page.")
+@click.command(
+    cls=GroupedCommand,
+    headings=HEADINGS,
+    epilog=EXAMPLES,
+    short_help="Write an interactive HTML page.",
+)
 @MODEL
 @OPTIONAL_DATA
 @out_option("HTML file to write.")

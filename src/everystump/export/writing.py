@@ -3,22 +3,31 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from everystump._files import check_output_path, check_path, write_atomic
+from everystump.export._reader import read_model
 from everystump.export.document import to_json
 from everystump.export.onnx import to_onnx
 from everystump.export.sql import to_sql
 
-_WRITERS: dict[str, Callable[[Any], str | bytes]] = {
+_WRITERS: dict[str, Callable[..., str | bytes]] = {
     "json": to_json,
     "onnx": to_onnx,
     "sql": to_sql,
 }
 
 
-def write(model: Any, path: str | os.PathLike[str], to: str | None = None) -> None:
+def write(
+    model: Any,
+    path: str | os.PathLike[str],
+    to: str | None = None,
+    *,
+    table: str | Sequence[str] | None = None,
+    keep: Sequence[str] | None = None,
+    probability: bool = False,
+) -> None:
     """Write a fitted model to a file; if it cannot be exported, nothing is written.
 
     Parameters
@@ -30,6 +39,11 @@ def write(model: Any, path: str | os.PathLike[str], to: str | None = None) -> No
         The file, which is replaced if it exists; symbolic links are followed.
     to : {"json", "onnx", "sql"}, optional
         The format; by default that of the file's suffix.
+    table, keep
+        For SQL, the name of the table and the columns to pass through, as in `to_sql`.
+    probability : bool, default=False
+        Whether the output must include probabilities.  In SQL, they are added; JSON and ONNX
+        always have them if the model predicts any, and otherwise this is an error.
 
     Examples
     --------
@@ -51,6 +65,22 @@ def write(model: Any, path: str | os.PathLike[str], to: str | None = None) -> No
             f"pass to='json', to='onnx' or to='sql'."
         )
     check_output_path(path)
-    content = _WRITERS[file_format](model)
+    if file_format == "sql":
+        content: str | bytes = to_sql(model, table or "data", keep=keep, probability=probability)
+    else:
+        _check_options(model, file_format, table, keep, probability)
+        content = _WRITERS[file_format](model)
     data = content.encode() if isinstance(content, str) else content
     write_atomic(out, lambda file: file.write_bytes(data))
+
+
+def _check_options(model: Any, to: str, table: Any, keep: Any, probability: bool) -> None:
+    """Raise if an option does not apply to a format without tables."""
+    for name, value in (("table", table), ("keep", keep)):
+        if value is not None:
+            raise ValueError(f"{name}={value!r} is for SQL, not for {to}; pass None, or to='sql'.")
+    if probability and read_model(model).log_odds is None:
+        raise ValueError(
+            f"probability=True: {type(model).__name__} has no predict_proba; use another model, or "
+            f"probability=False."
+        )

@@ -107,20 +107,32 @@ def read_decompressed(path: Path) -> bytes:
     """
     try:
         content = _read_bytes(path)
-        decompress = _decompressor(content)
-        if decompress is None:
-            return _check_format(path, content)
-        content = decompress(path, content)
     except FileNotFoundError:
         raise InvalidInputError(f"{path} does not exist; check the name.") from None
     except IsADirectoryError:
         raise InvalidInputError(f"{path} is a folder; pass a file in it.") from None
+    except OSError as error:
+        raise _unreadable(path, error) from None
+    return decompress(path, content)
+
+
+def decompress(path: Path, content: bytes) -> bytes:
+    """Return the decompressed content of a file; raise if its format is not supported."""
+    decompressor = _decompressor(content)
+    if decompressor is None:
+        return check_format(path, content)
+    try:
+        content = decompressor(path, content)
     except (OSError, EOFError, zlib.error, lzma.LZMAError, zipfile.BadZipFile) as error:
-        what = str(error).rstrip(".")
-        raise InvalidInputError(f"{path} cannot be read ({what}); check the file.") from None
+        raise _unreadable(path, error) from None
     if _decompressor(content) is not None:
         raise InvalidInputError(f"{path} is compressed twice; decompress it once and pass that.")
-    return _check_format(path, content)
+    return check_format(path, content)
+
+
+def _unreadable(path: Path, error: Exception) -> InvalidInputError:
+    what = str(error).rstrip(".")
+    return InvalidInputError(f"{path} cannot be read ({what}); check the file.")
 
 
 def _read_bytes(path: Path) -> bytes:
@@ -188,7 +200,7 @@ _DECOMPRESSORS: dict[bytes, Callable[[Path, bytes], bytes]] = {
 }
 
 
-def _check_format(path: Path, content: bytes) -> bytes:
+def check_format(path: Path, content: bytes) -> bytes:
     """Return a file's content, or raise if its format is recognized but not supported."""
     kind = next((kind for magic, kind in _UNSUPPORTED.items() if content.startswith(magic)), None)
     if content[_TAR_OFFSET : _TAR_OFFSET + 8] in _TAR:

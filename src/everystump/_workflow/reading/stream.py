@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from everystump._core.threads import prefetch
 from everystump._files import find_data_files
 from everystump._memory import available_memory
 from everystump._text import InvalidInputError
@@ -115,6 +116,10 @@ class FileStream:
                 dialect = replace(options.dialect, delimiter=delimiter, decimal=decimal)
                 options = replace(options, dialect=dialect)
 
+    def read_ahead(self, options: ReadOptions) -> Iterator[tuple[Path, Any]]:
+        """Yield the same as `read`; a thread reads the next frame while the current one is used."""
+        return prefetch(self.read(options))
+
 
 def is_single(path: Path) -> bool:
     """Whether a path is not a folder or a pattern of files, but names a file, existing or not."""
@@ -161,15 +166,21 @@ def _is_parquet(path: Path) -> bool:
     return path.suffix.lower() in (".parquet", ".pq") or _first_bytes(path).startswith(b"PAR1")
 
 
-def _opener(path: Path) -> Callable[..., Any] | None:
-    start = _first_bytes(path)
+def find_opener(start: bytes) -> Callable[..., Any] | None:
+    """Return the function that opens a compressed file, given its first bytes; None for others."""
     return next((opener for magic, opener in _OPENERS.items() if start.startswith(magic)), None)
+
+
+def is_streamed(start: bytes) -> bool:
+    """Whether a CSV can be read in chunks from a pipe, given its first bytes."""
+    return not start.startswith((*_NOT_STREAMED, b"PAR1"))
 
 
 def _uncompressed_bytes(path: Path) -> int:
     with _input_errors(path):
         if not _is_parquet(path):
-            return path.stat().st_size * (1 if _opener(path) is None else _COMPRESSION)
+            is_plain = find_opener(_first_bytes(path)) is None
+            return path.stat().st_size * (1 if is_plain else _COMPRESSION)
     try:
         import pyarrow.parquet as pq
 
@@ -218,56 +229,87 @@ def _integers_with_nulls(file: Any) -> list[str]:
 
 
 def _csv_frames(path: Path, options: ReadOptions) -> Iterator[Any]:
-    """Yield frames of a CSV file; each block of lines is parsed as if it were a file."""
-    header, attrs, fast = b"", dict[str, Any](), None
-    dialect, n_lines, n_rows = options.dialect, 0, 0
-    for block in _csv_blocks(path, options.dialect.encoding or "utf-8"):
-        frame = None if fast is None else fast.read(block)
+    """Yield frames of a CSV file."""
+    encoding = options.dialect.encoding or "utf-8"
+    with _input_errors(path):
+        opener = find_opener(_first_bytes(path)) or open
+        with opener(path, "rb") as file:
+            yield from CsvParser(path, options).frames(csv_blocks(path, file, encoding))
+
+
+class CsvParser:
+    """Parses blocks of a CSV, each as if it were a file; the first one has the header."""
+
+    def __init__(self, path: Path, options: ReadOptions) -> None:
+        self._path, self._options = path, options
+        self._header, self._attrs = b"", dict[str, Any]()
+        self._dialect = options.dialect
+        self._fast: FastCsv | None = None
+        self._n_lines = self._n_rows = 0
+
+    def frames(self, blocks: Iterator[bytes]) -> Iterator[Any]:
+        """Yield the frames of blocks."""
+        for block in blocks:
+            frame = self._parse(block)
+            if frame is not None and len(frame):
+                frame.attrs |= self._attrs
+                frame.index = range(self._n_rows, self._n_rows + len(frame))
+                self._n_rows += len(frame)
+                yield finish_frame(self._path, frame, Dialect(), self._options.text)
+
+    def _parse(self, block: bytes) -> Any:
+        """Return the frame of a block, None if it is blank."""
+        frame, notes = None if self._fast is None else self._fast.read(block), list[str]()
         if frame is None and block.strip():
-            text = decode_text(path, header + block, "utf-8")
-            offset = n_lines - header.count(b"\n")
-            keep_zeros = options.keep_zeros
             frame, notes = parse_csv(
-                path, text, dialect, options.text, keep_zeros=keep_zeros, line_offset=offset
+                self._path,
+                decode_text(self._path, self._header + block, "utf-8"),
+                self._dialect,
+                self._options.text,
+                keep_zeros=self._options.keep_zeros,
+                line_offset=self._n_lines - self._header.count(b"\n"),
             )
-        n_lines += block.count(b"\n")
-        if frame is None:
-            continue
-        if not header:
-            stripped, attrs = block.lstrip(b"\r\n"), dict(frame.attrs)
-            header = stripped[: _first_row_end(stripped)]
-            dialect = replace(dialect, delimiter=attrs[DELIMITER], decimal=attrs[DECIMALS][0])
-            fast = FastCsv.create(frame.columns.tolist(), dialect, options.types)
+        self._n_lines += block.count(b"\n")
+        if frame is not None and not self._header:
+            self._start(block, frame)
             frame.attrs[NOTES] = notes
-        if len(frame):
-            frame.attrs |= attrs
-            frame.index = range(n_rows, n_rows + len(frame))
-            n_rows += len(frame)
-            yield finish_frame(path, frame, Dialect(), options.text)
+        return frame
+
+    def _start(self, block: bytes, frame: Any) -> None:
+        """Keep the header and the separators of the first block for the others."""
+        stripped, self._attrs = block.lstrip(b"\r\n"), dict(frame.attrs)
+        self._header = stripped[: _first_row_end(stripped)]
+        self._dialect = replace(
+            self._dialect, delimiter=self._attrs[DELIMITER], decimal=self._attrs[DECIMALS][0]
+        )
+        self._fast = FastCsv.create(frame.columns.tolist(), self._dialect, self._options.types)
 
 
-def _csv_blocks(path: Path, encoding: str) -> Iterator[bytes]:
-    """Yield the text of a CSV in UTF-8, in blocks of whole rows; the first has the header."""
-    with _input_errors(path), (_opener(path) or open)(path, "rb") as raw:
+def csv_blocks(path: Path, raw: Any, encoding: str, size: int | None = None) -> Iterator[bytes]:
+    """Yield the text of a CSV in UTF-8, in blocks of whole rows; the first has the header.
+
+    ``raw`` is a file of bytes, and ``size`` how many of them to read at a time, `BLOCK` by default.
+    """
+    with _input_errors(path):
         is_utf8 = codecs.lookup(_known(encoding)).name == "utf-8"
         file = raw if is_utf8 else codecs.EncodedFile(raw, "utf-8", encoding)
         try:
-            block = _next_rows(file).removeprefix(codecs.BOM_UTF8)
+            block = _next_rows(file, size or BLOCK).removeprefix(codecs.BOM_UTF8)
             while block:
                 yield block
-                block = _next_rows(file)
+                block = _next_rows(file, size or BLOCK)
         except UnicodeError:
             raise InvalidInputError(
                 f"{path}: the text is not {encoding}; pass the actual --encoding."
             ) from None
 
 
-def _next_rows(file: Any) -> bytes:
+def _next_rows(file: Any, limit: int) -> bytes:
     """Return the next block: up to the first line break that is not inside quotes."""
-    parts = [file.read(BLOCK)]
+    parts = [file.read(limit)]
     n_quotes, size = parts[0].count(b'"'), 0
     # With an unmatched quote there is none; the parser then reports the line.
-    while parts[-1] and size < BLOCK and (len(parts) == 1 or n_quotes % 2):
+    while parts[-1] and size < limit and (len(parts) == 1 or n_quotes % 2):
         parts.append(file.readline())
         n_quotes, size = n_quotes + parts[-1].count(b'"'), size + len(parts[-1])
     return b"".join(parts)

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from everystump._explanations.access import suggest_name
-from everystump._text import InvalidInputError, pluralize
+from everystump._text import InvalidInputError, pluralize, suggest_name
+from everystump._workflow.reading.date_text import read_dates
 from everystump._workflow.reading.number_text import as_number, read_number
 
 # More classes than these need some rows each.
@@ -79,12 +79,34 @@ def check_classes(target: str, classes: list[Any], n_rows: int) -> None:
     if n_classes <= FEW_CLASSES or not is_many:
         return
     texts = [str(label) for label in classes]
+    if are_dates(texts):
+        raise dates_error(target, texts[0])
     are_numbers = any(all(read_number(text, decimal) for text in texts) for decimal in ".,")
     remedy = "predict numbers with --task regression" if are_numbers else "name another --target"
     raise InvalidInputError(
         f"{target!r} has {n_classes:,} distinct values in {pluralize(n_rows, 'row')}, too many for "
         f"classes: at most {_MAX_CLASSES:,} are supported, with at least {_ROWS_PER_CLASS} rows "
         f"each on average; group the values into fewer classes, or {remedy}."
+    )
+
+
+def are_dates(texts: Sequence[str]) -> bool:
+    """Whether all texts are dates.
+
+    Examples
+    --------
+    >>> are_dates(["2024-05-01", "2024-06-30"]), are_dates(["2024-05-01", "new"])
+    (True, False)
+    """
+    orders = (read_dates(texts, day_first=day_first) for day_first in (False, True))
+    return any(not np.isnat(dates).any() for dates in orders)
+
+
+def dates_error(target: str, example: str) -> InvalidInputError:
+    """Return the error for a target of dates."""
+    return InvalidInputError(
+        f"{target!r} contains dates, such as {example!r}, which no model predicts; convert them to "
+        f"numbers, such as days since some date, or name another --target."
     )
 
 

@@ -30,8 +30,10 @@ from everystump._workflow.schema.inference import (
 )
 from everystump._workflow.schema.labels import (
     FEW_CLASSES,
+    are_dates,
     as_labels,
     check_classes,
+    dates_error,
     find_label,
     ordered_classes,
     positive_label,
@@ -270,6 +272,9 @@ def infer_reader(column: Any, options: ColumnOptions, decimals: Sequence[str]) -
     if options.task == REGRESSION:
         parser = force_number_parser(present, decimals)
         if parser is None:
+            texts = unique_cells(present)
+            if are_dates(texts):
+                raise dates_error(name, texts[0])
             raise InvalidInputError(
                 f"{name!r} has no numbers, which a regression needs, but values such as "
                 f"{present.tolist()[0]!r}; pass --task classification, or another --target."

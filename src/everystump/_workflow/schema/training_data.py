@@ -9,8 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from everystump._explanations.access import suggest_name
-from everystump._text import InvalidInputError, pluralize, truncate_list
+from everystump._text import InvalidInputError, pluralize, suggest_name, truncate_list
 from everystump._workflow.options import ColumnOptions
 from everystump._workflow.reading.frames import DECIMALS, boolean_columns, unique_cells
 from everystump._workflow.reading.number_text import exceed_float_precision
@@ -22,7 +21,7 @@ from everystump._workflow.schema.inference import (
     seems_numeric,
 )
 from everystump._workflow.schema.parsers import ColumnParser, apply_parsers, parsers_to_dict
-from everystump._workflow.schema.target_readers import infer_reader
+from everystump._workflow.schema.row_reader import RowReader
 from everystump._workflow.targets.target import Target
 
 
@@ -77,11 +76,11 @@ def prepare_training_data(
     frame: Any, target: str, options: ColumnOptions, notes: Sequence[str] = ()
 ) -> TrainingData:
     """Infer the schema of a table; its messages start with ``notes`` on how it was read."""
-    check_columns(frame.columns, [target])
-    reader = infer_reader(frame[target], options, likely_decimals(frame))
-    is_labeled = reader.add(frame[target])
+    check_columns(frame.columns, options.row_columns(target))
+    reader = RowReader.infer(frame, target, options, likely_decimals(frame))
+    is_used = reader.add(frame)
     read = reader.finish()
-    features = infer_features(frame, target, is_labeled, options)
+    features = infer_features(frame, target, is_used, options)
     messages = [*notes, *reader.describe_dropped(), *features.messages, *reader.describe(read)]
     parsing = features.parsing | reader.parsing
     return TrainingData(features.X, read, messages, features.dropped, parsing)
@@ -93,14 +92,14 @@ def likely_decimals(frame: Any) -> Sequence[str]:
 
 
 def infer_features(
-    frame: Any, target: str, is_labeled: np.ndarray, options: ColumnOptions
+    frame: Any, target: str, is_used: np.ndarray, options: ColumnOptions
 ) -> InferredFeatures:
-    """Infer the features of the labeled rows of a table."""
+    """Infer the features of the rows of a table that are used."""
     decimals, booleans = likely_decimals(frame), boolean_columns(frame)
     frame = frame.copy(deep=False)
     frame.attrs = {}  # otherwise every column would carry a copy
     row_numbers = row_number_columns(frame)
-    raw = frame.loc[is_labeled].drop(columns=target)
+    raw = frame.loc[is_used].drop(columns=options.row_columns(target))
     unchanged = {*options.drop, *options.categorical}
     parsers = infer_parsers(raw, decimals, unchanged=unchanged, numeric=options.numeric)
     features = apply_parsers(raw, parsers)

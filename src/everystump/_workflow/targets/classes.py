@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -11,12 +11,13 @@ import numpy as np
 from everystump._evaluation import LabeledPredictions, evaluate, evaluate_model, positive_index
 from everystump._selection.folds import Fold, count_folds, split_holdout, stratified_folds
 from everystump._tables.labels import class_indices
+from everystump._tables.weighted_rows import fit_weighted
 from everystump._text import InvalidInputError, format_percents, pluralize, truncate_list
 from everystump._workflow.errors import input_errors
 from everystump._workflow.evaluation import error_rate, evaluate_bounds
 from everystump._workflow.options import CLASSIFICATION
 from everystump._workflow.targets.target import Target, too_few_rows
-from everystump.estimators._base import rename_classes
+from everystump.estimators._base import rename_class_weights, rename_classes
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,21 +49,32 @@ class ClassTarget(Target):
         return self.classes[self.codes]
 
     @property
+    def labels(self) -> list[Any]:
+        """The classes in their order."""
+        return self.classes.tolist()
+
+    @property
     def chunk_values(self) -> np.ndarray:
         """The indices of the classes."""
         return self.codes
 
-    def name_outputs(self, model: Any) -> None:
-        """Name the classes of a model that was fitted to their indices."""
+    def fit_chunks(self, model: Any, chunks: Iterable) -> Any:
+        """Fit a classifier to chunks with the indices of the classes."""
+        number_class_weights(model, self.classes)
+        model.fit_chunks(chunks)
         rename_classes(model, self.classes)
+        return model
 
-    def take(self, rows: np.ndarray) -> Self:
-        """Return the classes of some of the rows."""
-        return replace(self, codes=self.codes[rows])
+    def _taken(self, rows: np.ndarray) -> dict[str, Any]:
+        return {"codes": self.codes[rows]}
 
     def counts(self) -> np.ndarray:
         """Return the number of rows of each class."""
         return np.bincount(self.codes, minlength=len(self.classes))
+
+    def totals(self) -> np.ndarray:
+        """Return the total weight of the rows of each class."""
+        return np.bincount(self.codes, self.weight, minlength=len(self.classes))
 
     def split(self, fraction: float, seed: int) -> tuple[np.ndarray, np.ndarray]:
         """Return the indices of training rows and of held-out rows.
@@ -130,7 +142,7 @@ class ClassTarget(Target):
 
     def fit(self, model: Any, X: Any) -> Any:
         """Fit a classifier whose ``classes_`` are in this order."""
-        return fit_with_class_order(model, X, self.y, self.classes)
+        return fit_with_class_order(model, X, self.y, self.classes, self.weight)
 
     def describe_training(self, model: Any) -> dict[str, Any]:
         """Return the positive class, and the number of training rows of each class."""
@@ -138,25 +150,25 @@ class ClassTarget(Target):
 
     def predictions(self, model: Any, X: Any) -> LabeledPredictions:
         """Return the predictions of a classifier."""
-        return LabeledPredictions.from_model(model, X, self.y)
+        return LabeledPredictions.from_model(model, X, self.y, self.weight)
 
     def held_out_results(self, model: Any, X: Any, training: Self) -> dict[str, Any]:
         """Return metrics and bounds of a classifier on these rows, which were held out."""
-        how = f"{pluralize(len(self), 'held-out row')}, 95% interval"
+        rows = self.describe_weighted(pluralize(len(self), "held-out row"))
         return {
             "bounds": self.bounds(model, X, unseen=True, held_out=True),
-            **self._metrics(self.predictions(model, X), training, how),
+            **self._metrics(self.predictions(model, X), training, f"{rows}, 95% interval"),
         }
 
     def fold_results(self, model: Any, parts: Sequence[Any], training: Self) -> dict[str, Any]:
         """Return metrics of the predictions of each fold."""
-        how = f"{len(parts)} folds, approximate 95% interval"
+        how = f"{self.describe_weighted(f'{len(parts)} folds')}, approximate 95% interval"
         return self._metrics(LabeledPredictions.concatenate(parts), training, how)
 
     def _metrics(self, rows: LabeledPredictions, training: Self, how: str) -> dict[str, Any]:
         classes = self.classes.tolist()
         index = positive_index(classes, self.positive)
-        metrics = evaluate(rows, classes, index, training.counts().tolist())
+        metrics = evaluate(rows, classes, index, training.totals().tolist())
         return {"error": error_rate(metrics, how), "figures": metrics}
 
     def metrics(self, model: Any, X: Any, *, unseen: bool) -> dict[str, Any]:
@@ -175,15 +187,18 @@ class ClassTarget(Target):
 
     def bounds(self, model: Any, X: Any, *, unseen: bool, held_out: bool) -> list[dict[str, Any]]:
         """Return bounds on the error."""
-        return evaluate_bounds(model, X, self.y, unseen=unseen)
+        return self.unweighted(evaluate_bounds(model, X, self.y, unseen=unseen))
 
 
-def fit_with_class_order(model: Any, X: Any, y: np.ndarray, classes: np.ndarray) -> Any:
+def fit_with_class_order(
+    model: Any, X: Any, y: np.ndarray, classes: np.ndarray, weight: np.ndarray | None = None
+) -> Any:
     """Fit a classifier so that its ``classes_`` are in the order of ``classes``, and return it.
 
     Scores, probabilities, curves and exports of two classes refer to ``classes_[1]``, so the second
     of ``classes`` is the positive one.  If ``classes`` are not sorted, the model is fitted to their
-    indices, and the classes are renamed afterwards.
+    indices, and the classes are renamed afterwards.  The same is done for a model with a scorer of
+    the user: for scorers such as "f1", the positive class is 1.
 
     Parameters
     ----------
@@ -195,6 +210,8 @@ def fit_with_class_order(model: Any, X: Any, y: np.ndarray, classes: np.ndarray)
         Labels.
     classes : ndarray of shape (n_classes,)
         All labels, in the order of ``classes_``.
+    weight : ndarray of shape (n_samples,), optional
+        Sample weights.
 
     Examples
     --------
@@ -204,8 +221,19 @@ def fit_with_class_order(model: Any, X: Any, y: np.ndarray, classes: np.ndarray)
     >>> model.classes_.tolist(), model.predict(X).tolist(), float(model.decision_function(X)[0]) > 0
     (['well', 'sick'], ['sick', 'sick', 'well', 'well'], True)
     """
-    if np.array_equal(np.unique(y), classes):
-        return model.fit(X, y)
-    model.fit(X, class_indices(y, classes, len(y)))
+    has_scorer = getattr(model, "scoring", None) is not None
+    if np.array_equal(np.unique(y), classes) and not has_scorer:
+        return fit_weighted(model, X, y, weight)
+    number_class_weights(model, classes)
+    fit_weighted(model, X, class_indices(y, classes, len(y)), weight)
     rename_classes(model, classes)
     return model
+
+
+def number_class_weights(model: Any, classes: np.ndarray) -> None:
+    """Express the class weights of an estimator by the indices of the classes.
+
+    `rename_classes` reverses it after the fit.
+    """
+    labels = classes.tolist()
+    rename_class_weights(model, {label: k for k, label in enumerate(labels)})

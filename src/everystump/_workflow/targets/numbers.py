@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -16,6 +16,7 @@ from everystump._evaluation import (
     evaluate_regressor,
 )
 from everystump._selection.folds import Fold, split_numbers
+from everystump._tables.weighted_rows import fit_weighted
 from everystump._text import InvalidInputError, format_percents, format_quantities, pluralize
 from everystump._workflow.errors import input_errors
 from everystump._workflow.evaluation import interval_bound, interval_of, why_no_interval
@@ -26,10 +27,11 @@ _MEDIAN = 0.5
 
 
 class NumberPredictions(NamedTuple):
-    """Actual and predicted numbers of rows."""
+    """Actual and predicted numbers of rows, and their weights; None if all are 1."""
 
     actual: np.ndarray
     predicted: np.ndarray
+    weight: np.ndarray | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,12 +64,12 @@ class NumberTarget(Target):
         """The numbers of the rows."""
         return self.numbers
 
-    def name_outputs(self, model: Any) -> None:
-        """Do nothing: numbers have no names."""
+    def fit_chunks(self, model: Any, chunks: Iterable) -> Any:
+        """Fit a regressor to chunks."""
+        return model.fit_chunks(chunks)
 
-    def take(self, rows: np.ndarray) -> Self:
-        """Return the numbers of some of the rows."""
-        return replace(self, numbers=self.numbers[rows])
+    def _taken(self, rows: np.ndarray) -> dict[str, Any]:
+        return {"numbers": self.numbers[rows]}
 
     def split(self, fraction: float, seed: int) -> tuple[np.ndarray, np.ndarray]:
         """Return the indices of training rows and of held-out rows, drawn at random."""
@@ -110,16 +112,21 @@ class NumberTarget(Target):
 
     def fit(self, model: Any, X: Any) -> Any:
         """Fit a regressor."""
-        return model.fit(X, self.numbers)
+        return fit_weighted(model, X, self.numbers, self.weight)
 
     def describe_training(self, model: Any) -> dict[str, Any]:
         """Return the unit, and the baseline: the mean, or a quantile for a model of it."""
         unit = {"unit": self.unit} if self.unit else {}
-        return {"baseline": constant_baseline(self.numbers, predicted_quantile(model))} | unit
+        return {"baseline": self._baseline(model)} | unit
+
+    def _baseline(self, model: Any) -> float:
+        """Return the constant that a model of these targets is compared with."""
+        return constant_baseline(self.numbers, predicted_quantile(model), self.weight)
 
     def predictions(self, model: Any, X: Any) -> NumberPredictions:
         """Return the predictions of a regressor."""
-        return NumberPredictions(self.numbers, np.asarray(model.predict(X), dtype=np.float64))
+        predicted = np.asarray(model.predict(X), dtype=np.float64)
+        return NumberPredictions(self.numbers, predicted, self.weight)
 
     def held_out_results(self, model: Any, X: Any, training: Self) -> dict[str, Any]:
         """Return metrics, intervals and their bound, for rows that were held out."""
@@ -129,24 +136,27 @@ class NumberTarget(Target):
             interval = PredictionInterval.from_residuals(rows.actual - rows.predicted)
         found: dict[str, Any] = {"bounds": [], "interval": None}
         if interval is not None:
-            bound = interval_bound(model, interval, X, self.numbers, calibrated=True)
-            found = {"bounds": [bound], "interval": interval.as_dict()}
-        how = f"{pluralize(len(self), 'held-out row')}, 95% interval"
+            bounds = self._interval_bounds(model, interval, X, calibrated=True)
+            found = {"bounds": bounds, "interval": interval.as_dict()}
+        how = f"{self.describe_weighted(pluralize(len(self), 'held-out row'))}, 95% interval"
         return found | self._metrics(model, [rows], training, how)
 
     def fold_results(self, model: Any, parts: Sequence[Any], training: Self) -> dict[str, Any]:
         """Return metrics of the predictions of each fold."""
-        how = f"{len(parts)} folds, approximate 95% interval"
+        how = f"{self.describe_weighted(f'{len(parts)} folds')}, approximate 95% interval"
         return self._metrics(model, parts, training, how)
 
     def _metrics(
         self, model: Any, parts: Sequence[NumberPredictions], training: Self, how: str
     ) -> dict[str, Any]:
-        actual, predicted = (np.concatenate(column) for column in zip(*parts, strict=True))
-        quantile = predicted_quantile(model)
-        baseline = constant_baseline(training.numbers, quantile)
+        weights = [part.weight for part in parts if part.weight is not None]
         figures = evaluate_numbers(
-            actual, predicted, baseline, n_folds=len(parts), quantile=quantile
+            np.concatenate([part.actual for part in parts]),
+            np.concatenate([part.predicted for part in parts]),
+            training._baseline(model),
+            n_folds=len(parts),
+            quantile=predicted_quantile(model),
+            weight=np.concatenate(weights) if weights else None,
         )
         return {"evaluated": how, "figures": figures}
 
@@ -184,7 +194,13 @@ class NumberTarget(Target):
         interval = interval_of(model)
         if interval is None or not unseen:
             return []
-        return [interval_bound(model, interval, X, self.numbers, calibrated=held_out)]
+        return self._interval_bounds(model, interval, X, calibrated=held_out)
+
+    def _interval_bounds(
+        self, model: Any, interval: PredictionInterval, X: Any, *, calibrated: bool
+    ) -> list[dict[str, Any]]:
+        bound = interval_bound(model, interval, X, self.numbers, calibrated=calibrated)
+        return self.unweighted([bound])
 
 
 def predicted_quantile(model: Any) -> float | None:

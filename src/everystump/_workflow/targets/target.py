@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -21,9 +21,15 @@ class Target(ABC):
     ----------
     name : str
         Name of the column.
+    weight : ndarray of shape (n_rows,) or None
+        The sample weight of each row, positive; None if all are 1.
+    weight_name : str
+        Name of the column with the weights.
     """
 
     name: str
+    weight: np.ndarray | None = field(default=None, kw_only=True)
+    weight_name: str = field(default="", kw_only=True)
     task: ClassVar[str]
 
     @abstractmethod
@@ -36,17 +42,41 @@ class Target(ABC):
         """The labels or numbers of the rows."""
 
     @property
+    def labels(self) -> list[Any]:
+        """The classes in their order; none if the targets are numbers."""
+        return []
+
+    @property
     @abstractmethod
     def chunk_values(self) -> np.ndarray:
-        """What stands for the targets in chunks; see `name_outputs`."""
+        """What stands for the targets in chunks; see `fit_chunks`."""
 
     @abstractmethod
-    def name_outputs(self, model: Any) -> None:
-        """Complete a model that was fitted to ``chunk_values``."""
+    def fit_chunks(self, model: Any, chunks: Iterable) -> Any:
+        """Fit a model to chunks of rows with ``chunk_values``, and return it."""
 
-    @abstractmethod
     def take(self, rows: np.ndarray) -> Self:
         """Return the targets of some of the rows."""
+        weight = None if self.weight is None else self.weight[rows]
+        return replace(self, weight=weight, **self._taken(rows))
+
+    @abstractmethod
+    def _taken(self, rows: np.ndarray) -> dict[str, Any]:
+        """Return the values of some rows in the fields of the subclass."""
+
+    def with_weight(self, name: str, weight: np.ndarray) -> Self:
+        """Return the targets with sample weights from a column."""
+        return replace(self, weight=weight, weight_name=name)
+
+    def describe_weighted(self, rows: str) -> str:
+        """Return a description of rows with the name of their weights, if they have any."""
+        return rows if self.weight is None else f"{rows} weighted by {self.weight_name}"
+
+    def unweighted(self, bounds: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        """Return bounds, which have no weights, with a remark if the metrics have."""
+        if self.weight is None:
+            return bounds
+        return [bound | {"bounded": f"{bound['bounded']} (unweighted)"} for bound in bounds]
 
     @abstractmethod
     def split(self, fraction: float, seed: int) -> tuple[np.ndarray, np.ndarray]:

@@ -1,0 +1,222 @@
+"""What the user asks of the training: class weights, monotonic curves, and the metric that counts.
+
+Options are checked in two steps: what they say, and whether the model supports it, before any file
+is read; and whether columns and classes have these names, once the table is known.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeVar
+
+from everystump._text import InvalidInputError, suggest_name
+from everystump._workflow.metrics import SelectionMetric, find_metric
+from everystump._workflow.options import CLASSIFICATION
+from everystump._workflow.presets import PRESETS, Preset
+from everystump._workflow.schema.columns import NUMBERS, column_kind
+from everystump._workflow.schema.labels import find_label
+
+BALANCED = "balanced"
+_DIRECTIONS = {"increasing": "increasing", "decreasing": "decreasing"}
+_DIRECTIONS |= {"1": "increasing", "+1": "increasing", "-1": "decreasing"}
+_NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
+_SHIFTED = (
+    "Scores and probabilities are those of classes weighted by --class-weight, not of the class "
+    "frequencies in the data."
+)
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class TrainingOptions:
+    """Options of the training, apart from C, the loss and the interactions.
+
+    Attributes
+    ----------
+    class_weight : "balanced", dict or None
+        Weights by label; labels are text until `for_classes`.
+    monotonic : dict
+        "increasing" or "decreasing", by the name of the feature.
+    metric : SelectionMetric or None
+        What chooses C and the strength of interactions; the default of the model if None.
+    """
+
+    class_weight: str | Mapping[Any, float] | None = None
+    monotonic: Mapping[str, str] = field(default_factory=dict)
+    metric: SelectionMetric | None = None
+
+    @classmethod
+    def parse(
+        cls, class_weight: str | None, monotonic: Sequence[str], metric: str | None
+    ) -> TrainingOptions:
+        """Return the options of texts.
+
+        Examples
+        --------
+        >>> options = TrainingOptions.parse("yes=5, no=1", ["age=increasing,income=-1"], "AUC")
+        >>> options.class_weight, options.monotonic
+        ({'yes': 5.0, 'no': 1.0}, {'age': 'increasing', 'income': 'decreasing'})
+        """
+        return cls(
+            None if class_weight is None else _parse_weights(class_weight),
+            _parse_directions(monotonic),
+            None if metric is None else find_metric(metric),
+        )
+
+    @property
+    def tasks(self) -> dict[str, str]:
+        """The task that each of these options implies."""
+        tasks = {}
+        if self.class_weight is not None:
+            tasks["--class-weight"] = CLASSIFICATION
+        if self.metric is not None:
+            tasks[self.metric.option] = self.metric.task
+        return tasks
+
+    def check_model(self, name: str, preset: Preset, *, chooses: bool) -> None:
+        """Raise if a model does not support an option.
+
+        ``chooses`` says whether C or the strength of interactions is chosen.
+        """
+        task = preset.task
+        if self.monotonic and not preset.monotonic:
+            able = _names(lambda other: other.monotonic and other.task == task)
+            raise InvalidInputError(
+                f"--monotonic: {name} has no monotonic constraints; omit the option, or use "
+                f"--model {able}."
+            )
+        if self.metric is None:
+            return
+        option = self.metric.option
+        if not chooses:
+            able = _names(lambda other: other.selects_C and other.task == task)
+            why = (
+                "C and the interactions are given; omit one of the options"
+                if preset.selects_C
+                else f"{name} chooses nothing by cross-validation; omit it, or use --model {able}"
+            )
+            raise InvalidInputError(f"{option} has no effect, because {why}.")
+        if self.metric.needs_probabilities and not preset.has_probabilities:
+            raise _no_probabilities(option, name)
+
+    def check_columns(
+        self, X: Any, dropped: Mapping[str, str], interactions: Sequence[str]
+    ) -> None:
+        """Raise if a monotonic column is not a numeric feature, or is to interact."""
+        for name in self.monotonic:
+            if name in dropped:
+                raise InvalidInputError(
+                    f"--monotonic: column {name!r} was dropped ({dropped[name]}); pass "
+                    f"--use {name}, or remove it from the option."
+                )
+            if name not in X.columns:
+                remedy = suggest_name(name, X.columns.tolist())
+                raise InvalidInputError(f"--monotonic: {name!r} is not a feature; {remedy}.")
+            if hasattr(X[name], "cat") or column_kind(X[name]) != NUMBERS:
+                raise InvalidInputError(
+                    f"--monotonic: {name!r} is categorical, and its levels have no order; remove "
+                    f"it from the option, or see --numeric."
+                )
+            if name in interactions:
+                raise InvalidInputError(
+                    f"--monotonic: {name!r} is also listed in --interactions, which could violate "
+                    f"the constraint; remove it from one of them."
+                )
+
+    def for_classes(self, target: str, labels: Sequence[Any], name: str) -> TrainingOptions:
+        """Return the options with the labels of a target instead of text; raise if one is unknown.
+
+        ``name`` is that of the model.
+        """
+        metric, has_probabilities = self.metric, PRESETS[name].has_probabilities
+        if metric and metric.uses_probabilities(len(labels)) and not has_probabilities:
+            raise _no_probabilities(f"{metric.option} of {len(labels)} classes", name)
+        if not isinstance(self.class_weight, Mapping):
+            return self
+        weights: dict[Any, float] = {}
+        for text, weight in self.class_weight.items():
+            label = find_label(text, labels)
+            if label is None:
+                remedy = suggest_name(text, [str(other) for other in labels])
+                raise InvalidInputError(
+                    f"--class-weight: {text!r} is not a class of {target!r}; {remedy}."
+                )
+            if label in weights:
+                raise _listed_twice("--class-weight", str(label))
+            weights[label] = weight
+        return replace(self, class_weight=weights)
+
+    def params(self, preset: Preset, estimator: Any, n_classes: int) -> dict[str, Any]:
+        """Return the parameters of an estimator that these options set."""
+        known, params = estimator.get_params(), dict[str, Any]()
+        if self.class_weight is not None and preset.class_weight_parameter is not None:
+            params[preset.class_weight_parameter] = self.class_weight
+        if self.monotonic:
+            params["monotonic_cst"] = dict(self.monotonic)
+            if n_classes > 2 and "multi_class" in known:
+                # In a multinomial model, only differences of curves matter.
+                params["multi_class"] = "ovr"
+        if self.metric is not None and "scoring" in known:
+            params["scoring"] = self.metric.scoring_for(n_classes)
+        return params
+
+    @property
+    def notes(self) -> list[str]:
+        """Notes on what the options do to the model."""
+        return [] if self.class_weight is None else [_SHIFTED]
+
+
+def _parse_weights(text: str) -> str | dict[str, float]:
+    if text.strip() == BALANCED:
+        return BALANCED
+    weights = _parse_pairs("--class-weight", [text], _NUMBER, float, "balanced, or yes=5,no=1")
+    for label, weight in weights.items():
+        if not 0.0 < weight < float("inf"):
+            raise InvalidInputError(
+                f"--class-weight: the weight of {label!r} is {weight:g}; pass a positive number."
+            )
+    return weights
+
+
+def _parse_directions(texts: Sequence[str]) -> dict[str, str]:
+    words = "|".join(map(re.escape, _DIRECTIONS))
+    example = "age=increasing,income=decreasing"
+    return _parse_pairs("--monotonic", texts, words, _DIRECTIONS.__getitem__, example)
+
+
+def _parse_pairs(
+    option: str, texts: Sequence[str], value: str, convert: Callable[[str], T], example: str
+) -> dict[str, T]:
+    """Return names and values of texts such as ``a=1,b=2``; names may contain commas."""
+    pair = re.compile(rf"(.+?)\s*=\s*({value})\s*(?:,|$)", re.DOTALL)
+    found: dict[str, T] = {}
+    for text in texts:
+        position = 0
+        while position < len(text) or not text:
+            match = pair.match(text, position)
+            if match is None:
+                raise InvalidInputError(f"{option} {text!r} must be like {example}.")
+            name = match[1].strip()
+            if name in found:
+                raise _listed_twice(option, name)
+            found[name] = convert(match[2])
+            position = match.end()
+    return found
+
+
+def _listed_twice(option: str, name: str) -> InvalidInputError:
+    return InvalidInputError(f"{option}: {name!r} is listed twice; remove one of them.")
+
+
+def _no_probabilities(option: str, name: str) -> InvalidInputError:
+    able = _names(lambda other: other.has_probabilities and other.selects_C)
+    return InvalidInputError(
+        f"{option} needs probabilities, which {name} does not predict; use --model {able}, or "
+        f"another --metric."
+    )
+
+
+def _names(is_able: Callable[[Preset], bool]) -> str:
+    return " or ".join(name for name, preset in PRESETS.items() if is_able(preset))
