@@ -103,6 +103,7 @@ STUDIES: dict[str, Callable[[Settings], StudyTable]] = {
     "bounds-table": bounds_table.all_bounds,
     "protocols": protocols.open_choices,
     "calibration": calibration.curves,
+    "calibration-tables": calibration.tables,
     "multinomial-tables": multinomial.tables,
     "side-by-side": side_by_side.ours_and_peers,
     "interactions-tables": interactions_tables.accuracy,

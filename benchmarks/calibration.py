@@ -1,7 +1,8 @@
-"""A study of the calibration of predicted probabilities."""
+"""Studies of the calibration of predicted probabilities."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -13,13 +14,17 @@ from sklearn.model_selection import train_test_split
 from benchmarks import peers
 from benchmarks.census import census
 from benchmarks.data import load_table
+from benchmarks.interactions_tables import METHODS, predict_split
 from benchmarks.report import StudyTable
 from benchmarks.settings import N_JOBS, Settings, log
+from benchmarks.table_study import TEST_SIZE, Criterion, Method, TableStudy
+from benchmarks.two_class_tables import Table, load_tables
 from everystump import StumpLogisticRegressionCV, StumpSVCCV
 
 HEADER = ("data", "model", "calibration error", "log loss", "Brier score")
 _BINS = 15
 _PLOT = "calibration.png"
+_N_SPLITS = 2
 
 
 def curves(settings: Settings) -> StudyTable:
@@ -68,3 +73,46 @@ def _scores(y: np.ndarray, probability: np.ndarray) -> tuple[float, float, float
         log_loss(y, probability),
         brier_score_loss(y, probability),
     )
+
+
+@dataclass(frozen=True)
+class Reliability:
+    """How reliable the probabilities of one method are on the test rows of one split."""
+
+    calibration_error: float
+    brier: float
+    log_loss: float
+
+
+def tables(settings: Settings) -> StudyTable:
+    """Calibration error, Brier score and log loss on all two-class tables, next to trees.
+
+    The calibration error is that of `curves`.  Tables with few test rows have few in each of its
+    groups, so that part of it is noise, the same for all models.
+    """
+    return _STUDY.run(settings)
+
+
+def _measure(table: Table, split: int, method: Method) -> Reliability:
+    y, probability, _ = predict_split(table, split, method)
+    error, loss, brier = _scores(y, probability)
+    log(f"  {table.name}, split {split}, {method.name}: {error:.4f}")
+    return Reliability(error, brier, loss)
+
+
+_STUDY = TableStudy(
+    title=f"Reliability of probabilities on {TEST_SIZE:.0%} of the rows, means over {_N_SPLITS} "
+    "stratified splits",
+    methods=[method for method in METHODS if method.name != "EBM"],
+    chosen="with pairs",
+    unranked="additive",
+    criteria=(
+        Criterion("calibration error", lambda result: result.calibration_error),
+        Criterion("Brier score", lambda result: result.brier),
+        Criterion("log loss", lambda result: result.log_loss),
+    ),
+    result=Reliability,
+    load=load_tables,
+    measure=_measure,
+    n_splits=_N_SPLITS,
+)

@@ -9,7 +9,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-SKETCHES, ENCODING, SOLVER = "sketches", "encoding", "solver"
+READING, BINNING, SOLVER = "reading", "binning", "solver"
+_BINNING = ("sample_values", "count")
 
 
 @dataclass
@@ -45,25 +46,28 @@ class Steps:
 
 @contextmanager
 def observe_steps(steps: Steps) -> Iterator[None]:
-    """Record the steps of fits: reading the partitions, encoding them, and calls to all parts."""
+    """Record the steps of fits: reading the partitions, and calls to all parts."""
     from everystump.dask._cluster import RowCluster
 
-    compute, start, run = RowCluster.compute, RowCluster.start, RowCluster._run
-
-    def observed_compute(self: Any, *args: Any) -> Any:
-        with steps.step(SKETCHES):
-            return compute(self, *args)
+    start, run = RowCluster.start, RowCluster._run
 
     def observed_start(self: Any, *args: Any) -> Any:
-        with steps.step(ENCODING):
+        with steps.step(READING):
             return start(self, *args)
 
     def observed_run(self: Any, call: Any) -> Any:
-        with steps.step(f"{SOLVER}: {call.args[1]}" if call.method == "call" else call.method):
+        with steps.step(_name(call)):
             return run(self, call)
 
-    with _replaced(compute=observed_compute, start=observed_start, _run=observed_run):
+    with _replaced(start=observed_start, _run=observed_run):
         yield
+
+
+def _name(call: Any) -> str:
+    """Return the name of a step."""
+    if call.method == "call":
+        return f"{SOLVER}: {call.args[1]}"
+    return f"{BINNING}: {call.method}" if call.method in _BINNING else f"{READING}: {call.method}"
 
 
 @dataclass

@@ -59,7 +59,8 @@ def accuracy(settings: Settings) -> StudyTable:
     return STUDY.run(settings)
 
 
-def _measure(table: Table, split: int, method: Method) -> Result:
+def predict_split(table: Table, split: int, method: Method) -> tuple[np.ndarray, np.ndarray, float]:
+    """Fit a method to a split of a table; return test classes, probabilities, and the seconds."""
     X = table.with_categories if method.categories else table.X
     train, test = train_test_split(
         np.arange(len(table.y)), test_size=TEST_SIZE, stratify=table.y, random_state=split
@@ -74,7 +75,11 @@ def _measure(table: Table, split: int, method: Method) -> Result:
         model.fit(X.iloc[train], table.y[train])
         seconds = time.process_time() - start
         probability = model.predict_proba(X.iloc[test])[:, 1]
-    y = table.y[test]
+    return table.y[test], probability, seconds
+
+
+def _measure(table: Table, split: int, method: Method) -> Result:
+    y, probability, seconds = predict_split(table, split, method)
     result = Result(
         auc=float(roc_auc_score(y, probability)),
         error=float(np.mean((probability > 0.5) != y)),

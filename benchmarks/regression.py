@@ -16,6 +16,7 @@ from benchmarks.timing import describe, timed_fit
 from everystump import StumpBoostingRegressor, StumpRegressor, StumpRegressorCV
 
 _TEST_ROWS = 50_000
+_TOLERANCES = (1e-3, 1e-4, 1e-5)  # of the comparison of objectives
 
 
 class Numbers(NamedTuple):
@@ -86,29 +87,37 @@ def quantile(settings: Settings) -> Iterator[Row]:
 
 
 def epsilon(settings: Settings) -> Iterator[Row]:
-    """StumpRegressor against scikit-learn's SVR on the same kernel, 10,000 rows."""
+    """StumpRegressor against scikit-learn's SVR on the same kernel, 10,000 rows.
+
+    The ratio with a target is that of the first tolerance at which our objective is no worse; the
+    default tolerance is shown as well.
+    """
     data = additive(settings.rows(10_000))
     low, middle, high = np.quantile(data.y, [0.25, 0.5, 0.75], method="inverted_cdf")
     target = (data.y - middle) / ((high - low) / 1.3489795003921634)
     svr = peers.StumpKernel(data.X, settings).fit_svr(target, 1.0, 0.1)
-    for tol in (1e-3, 1e-4):
+    for tol in _TOLERANCES:
         model = StumpRegressor(
             loss="epsilon_insensitive", measure="uniform", tol=tol, n_jobs=N_JOBS
         )
         ours = timed_fit(model, data.X, data.y, settings)
         certificate = ours.result.certificate_
+        is_worse = certificate.primal > svr.objective
+        has_target = not is_worse or tol == _TOLERANCES[-1]
         row = Row(
             f"StumpRegressor(tol={tol:g}), epsilon-insensitive, additive {len(data.X):,}",
             ours.seconds,
             svr.seconds,
             "SVR, kernel and fit",
-            Faster(50),
-            quality_ok=certificate.converged and certificate.primal <= svr.objective,
-            quality=f"objective {certificate.primal:.7g}, SVR {svr.objective:.7g}; "
-            f"gap {certificate.gap:.1e}",
+            Faster(50) if has_target else NoTarget(),
+            quality_ok=certificate.converged and not (has_target and is_worse),
+            quality=f"objective {certificate.primal:.7g}{', worse' * is_worse}, SVR "
+            f"{svr.objective:.7g}; gap {certificate.gap:.1e}",
         )
         yield row
         yield Row(row.work, ours.seconds, svr.fit_seconds, "SVR, fit alone")
+        if has_target:
+            return
 
 
 def boosting(settings: Settings) -> Iterator[Row]:
