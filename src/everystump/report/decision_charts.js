@@ -46,6 +46,7 @@ function thresholdMark(plot, isBest) {
     const isShown = Number.isFinite(x) && Number.isFinite(y);
     mark.setAttribute("visibility", isShown ? "visible" : "hidden");
     if (isShown) mark.setAttribute("transform", `translate(${plot.atX(x)} ${plot.atY(y)})`);
+    else mark.removeAttribute("transform");
   };
 }
 
@@ -148,7 +149,8 @@ function drawPrecisionRecall(decision, [positive], colors) {
   const { d, nDrawn } = thinPath(2 * tps.length + 1, point);
   plot.chart.append(svg("path", { class: `line line-${colors[0]}`, d }));
   const [best, current] = [true, false].map((isBest) => thresholdMark(plot, isBest));
-  const at = ({ tp, fp }) => [tp / nPositive, tp / (tp + fp)];
+  // As in scikit-learn, the curve starts at precision 1, where no row is predicted as the class.
+  const at = ({ tp, fp }) => [tp / nPositive, tp + fp ? tp / (tp + fp) : 1];
   return {
     element: decisionCard(heading, plot.chart, html("p", { class: "figure" },
       "Average precision ", figure("ap", average, formatArea), ` (base rate ${formatArea(rate)})`),
