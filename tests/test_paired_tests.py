@@ -278,3 +278,20 @@ def test_texts():
     found = {"figures": {"accuracy": same, "mae": money | {"better": 0}}, "n_rows": 9}
     assert verdict(found, ["x", "y"]) == "x is significantly better: MAE (p = 0.012)."
     assert verdict({**found, "figures": {"accuracy": same}}, "AB").startswith("No metric differs")
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "shown"),
+    [
+        ("accuracy", [0.9996, 0.95], [">99.9%", "95.0%"]),
+        ("accuracy", [0.99996, 1.0], [">99.99%", "100.00%"]),
+        ("recall", [0.0003, 0.0], ["<0.1%", "0.0%"]),
+        ("auc", [0.9998, 1.0], [">0.999", "1.000"]),
+        ("r2", [0.9998, 0.9], [">0.999", "0.900"]),
+    ],
+)
+def test_only_perfect_models_are_shown_as_perfect(name, values, shown):
+    figure = {"values": values, "intervals": [None, None], "difference": values[1] - values[0]}
+    figure |= {"low": None, "high": None, "p": None, "test": "", "better": None}
+    (row,) = comparison_rows({"figures": {name: figure}})
+    assert row["values"] == shown

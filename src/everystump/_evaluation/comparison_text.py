@@ -5,10 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from everystump._evaluation.formatting import FRACTIONS, IN_UNITS, metric_title
-from everystump._text import format_quantities, pluralize
+from everystump._evaluation.formatting import (
+    FRACTIONS,
+    IN_UNITS,
+    MetricStyle,
+    metric_title,
+    quantity_texts,
+)
+from everystump._text import format_fixed, pluralize
 
-_NEARLY_ALL = 0.99  # if both fractions are above this, they are shown with one more digit
 _MINUS = "−"
 
 
@@ -82,18 +87,16 @@ def _texts(name: str, figure: Mapping[str, Any]) -> dict[str, Any]:
     ends = [end for limits in figure["intervals"] for end in (limits or (None, None))]
     changes = [figure["difference"], figure["low"], figure["high"]]
     if name in IN_UNITS:
-        texts = _quantities([*figure["values"], *ends, *map(_size, changes)])
+        texts = quantity_texts([*figure["values"], *ends, *map(_size, changes)])
         shown, sizes = texts[:-3], texts[-3:]
         unit = change_unit = ""
     else:
-        numbers = [value for value in figure["values"] if value is not None]
-        is_fraction = name in FRACTIONS
-        scale, digits = (100, 1) if is_fraction else (1, 3)
-        digits += is_fraction and min(numbers, default=0.0) > _NEARLY_ALL
-        all_numbers = [*figure["values"], *ends, *map(_size, changes)]
-        fixed = [None if x is None else f"{scale * x:.{digits}f}" for x in all_numbers]
-        shown, sizes = fixed[:-3], fixed[-3:]
-        unit, change_unit = ("%", " pts") if is_fraction else ("", "")
+        style = MetricStyle.of(name, [x for x in figure["values"] if x is not None])
+        shown = [None if x is None else style.text(x) for x in (*figure["values"], *ends)]
+        sizes = [
+            None if x is None else format_fixed(style.scale * abs(x), style.digits) for x in changes
+        ]
+        unit, change_unit = style.unit, " pts" if name in FRACTIONS else ""
     first, second, *limits = shown
     difference, low, high = (_signed(*pair) for pair in zip(changes, sizes, strict=True))
     return {
@@ -109,12 +112,6 @@ def _texts(name: str, figure: Mapping[str, Any]) -> dict[str, Any]:
 
 def _size(x: float | None) -> float | None:
     return None if x is None else abs(x)
-
-
-def _quantities(numbers: Sequence[float | None]) -> list[str | None]:
-    """Return numbers in the units of the target, with the same number of decimal places."""
-    texts = iter(format_quantities(*(x for x in numbers if x is not None)))
-    return [None if x is None else next(texts) for x in numbers]
 
 
 def _signed(x: float | None, size: str | None) -> str | None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from everystump._text import format_fixed, format_quantities
 
@@ -11,7 +11,7 @@ FRACTIONS = ("accuracy", "balanced_accuracy", "precision", "recall", "rows_below
 IN_UNITS = ("rmse", "mae", "pinball_loss")  # in the units of the target
 _TITLES = {"log_loss": "log loss", "r2": "R²", "rmse": "RMSE", "mae": "MAE"}
 _LIMITS = {"r2": (1.0,), "log_loss": (0.0,)}  # values that are shown only if they are exact
-_NEARLY_ALL = 0.99  # if model and baseline are above this, they are shown with one more digit
+_NEARLY_ALL = 0.99  # fractions that are all above this are shown with one more digit
 
 
 def metric_rows(metrics: Mapping[str, Any]) -> list[dict[str, str]]:
@@ -58,26 +58,56 @@ def metric_title(name: str, metrics: Mapping[str, Any]) -> str:
     return _TITLES.get(name, name.replace("_", " "))
 
 
+class MetricStyle(NamedTuple):
+    """How the values of a metric without units are written."""
+
+    digits: int
+    scale: int
+    unit: str
+    limits: tuple[float, ...]  # after scaling: values that are shown only if they are exact
+
+    @classmethod
+    def of(cls, name: str, values: Iterable[float | None]) -> MetricStyle:
+        """Return the style of a metric, given the values that are compared.
+
+        Examples
+        --------
+        >>> MetricStyle.of("accuracy", [0.9996, 0.9]).text(0.9996)
+        '>99.9'
+        """
+        if name in FRACTIONS:
+            nearly_all = min((value or 0.0 for value in values), default=0.0) > _NEARLY_ALL
+            return cls(2 if nearly_all else 1, 100, "%", (0.0, 100.0))
+        return cls(3, 1, "", (0.0, 1.0) if name == "auc" else _LIMITS.get(name, ()))
+
+    def text(self, value: float) -> str:
+        """Return a value without its unit."""
+        return format_fixed(self.scale * value, self.digits, self.limits)
+
+
+def quantity_texts(numbers: Sequence[float | None]) -> list[str | None]:
+    """Return numbers in the units of the target, with the same number of decimal places.
+
+    Examples
+    --------
+    >>> quantity_texts([12.345, None, 0.5])
+    ['12.35', None, '0.50']
+    """
+    texts = iter(format_quantities(*(x for x in numbers if x is not None)))
+    return [None if x is None else next(texts) for x in numbers]
+
+
 def _as_text(name: str, metric: Mapping[str, Any]) -> dict[str, str]:
     """Return a metric, its interval and its baseline as text."""
     value, baseline, low, high = (metric.get(key) for key in ("value", "baseline", "low", "high"))
     if name in IN_UNITS:
-        numbers = [number for number in (value, baseline, low, high) if number is not None]
-        texts = iter(format_quantities(*numbers))
-        value, baseline, low, high = (
-            None if number is None else next(texts) for number in (value, baseline, low, high)
-        )
+        value, baseline, low, high = quantity_texts((value, baseline, low, high))
         interval = "" if low is None or high is None else f"{low} to {high}"
         return {"value": value or "–", "interval": interval, "baseline": baseline or "–"}
-    if name in FRACTIONS:
-        digits = 2 if min(value or 0.0, baseline or 0.0) > _NEARLY_ALL else 1
-        scale, unit = 100, "%"
-    else:
-        digits, scale, unit = 3, 1, ""
-    limits = (0.0, scale) if name in (*FRACTIONS, "auc") else _LIMITS.get(name, ())
+    style = MetricStyle.of(name, (value, baseline))
 
-    def text(number: float | None, unit: str = unit) -> str:
-        return "–" if number is None else f"{format_fixed(scale * number, digits, limits)}{unit}"
+    def text(number: float | None, unit: str = style.unit) -> str:
+        return "–" if number is None else f"{style.text(number)}{unit}"
 
     has_interval = low is not None and high is not None
     return {

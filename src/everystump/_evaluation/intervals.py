@@ -15,6 +15,7 @@ from scipy.special import expit, logit
 Interval = tuple[float, float]
 Z = 1.959963984540054  # the 97.5% quantile of the standard normal distribution
 MIN_ROWS = 20  # per class, for an asymptotic interval
+MIN_MEAN_ROWS = 30  # for an interval or a test of a mean of losses
 
 
 def effective_size(weight: np.ndarray) -> float:

@@ -6,7 +6,7 @@ frequencies as probabilities.  If rows have weights, all metrics and frequencies
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -141,18 +141,19 @@ def evaluate_model(
     labels = model.classes_.tolist()
     index = positive_index(labels, positive)
     metrics = evaluate(LabeledPredictions.from_model(model, X, y), labels, index, counts)
-    return metrics if unseen else _without_intervals(metrics)
-
-
-def _without_intervals(metrics: dict[str, Any]) -> dict[str, Any]:
-    """Return metrics without intervals, which would be invalid on training rows."""
-    none = {"low": None, "high": None, "interval": None}
+    if unseen:
+        return metrics
     classes = [
-        record | {name: record[name] | none for name in ("precision", "recall")}
+        record | without_intervals({name: record[name] for name in ("precision", "recall")})
         for record in metrics["classes"]
     ]
-    figures = {name: found | none for name, found in metrics["figures"].items()}
-    return metrics | {"figures": figures, "classes": classes}
+    return metrics | {"figures": without_intervals(metrics["figures"]), "classes": classes}
+
+
+def without_intervals(figures: Mapping[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
+    """Return the records of metrics without intervals, which would be invalid on training rows."""
+    none = {"low": None, "high": None, "interval": None}
+    return {name: found | none for name, found in figures.items()}
 
 
 def metric(

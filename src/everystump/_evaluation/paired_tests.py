@@ -17,10 +17,15 @@ import numpy as np
 from scipy.stats import binom, norm
 from scipy.stats import t as student_t
 
-from everystump._evaluation.intervals import MIN_ROWS, Z, placements
+from everystump._evaluation.intervals import (
+    MIN_MEAN_ROWS,
+    MIN_ROWS,
+    Z,
+    placements,
+    standard_error,
+)
 
-MIN_MEAN_ROWS = 30
-"""With fewer rows, a mean of losses has neither an interval nor a test."""
+_SQUARES_TEST = "paired t of squared errors"
 
 
 class PairedTest(NamedTuple):
@@ -105,7 +110,7 @@ def t_test(differences: np.ndarray, name: str, p: float | None = None) -> Paired
     n = len(differences)
     if n < MIN_MEAN_ROWS:
         return PairedTest()
-    mean, error = float(differences.mean()), float(differences.std(ddof=1) / np.sqrt(n))
+    mean, error = float(differences.mean()), standard_error(differences)
     width = float(student_t.ppf(0.975, n - 1)) * error
     if p is None:
         p = 2.0 * float(student_t.sf(abs(mean) / error, n - 1)) if error > 0.0 else float(mean == 0)
@@ -203,14 +208,14 @@ def compare_root_means(first: np.ndarray, second: np.ndarray) -> PairedTest:
     True
     """
     roots = [float(np.sqrt(squares.mean())) for squares in (first, second)]
+    p = compare_means(first, second).p
     if 0.0 in roots:
-        return PairedTest(p=compare_means(first, second).p, test="paired t of squared errors")
+        return PairedTest(p=p, test=_SQUARES_TEST)
     parts = [
         root + (squares - root**2) / (2 * root)
         for root, squares in zip(roots, (first, second), strict=True)
     ]
-    p = compare_means(first, second).p
-    return t_test(parts[1] - parts[0], "paired t of squared errors", p)
+    return t_test(parts[1] - parts[0], _SQUARES_TEST, p)
 
 
 def compare_r2(spread: np.ndarray, first: np.ndarray, second: np.ndarray) -> PairedTest:
@@ -227,7 +232,7 @@ def compare_r2(spread: np.ndarray, first: np.ndarray, second: np.ndarray) -> Pai
     total, worse = float(spread.mean()), second - first
     ratio = float(worse.mean()) / total
     p = compare_means(first, second).p
-    return t_test(-(worse - ratio * spread) / total - ratio, "paired t of squared errors", p)
+    return t_test(-(worse - ratio * spread) / total - ratio, _SQUARES_TEST, p)
 
 
 def _normal_test(mean: float, error: float, name: str) -> PairedTest:

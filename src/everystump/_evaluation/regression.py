@@ -13,17 +13,16 @@ import numpy as np
 from scipy.stats import t as student_t
 
 from everystump._evaluation.intervals import (
+    MIN_MEAN_ROWS,
     Z,
     count_hits,
     effective_size,
     standard_error,
     wilson,
 )
-from everystump._evaluation.metrics import SIGNIFICANCE, metric
+from everystump._evaluation.metrics import SIGNIFICANCE, metric, without_intervals
 from everystump._tables.labels import check_numbers
 
-# With fewer rows, the normal approximation of a mean is not used.
-MIN_MEAN_ROWS = 30
 _METHOD = "normal approximation"
 MEDIAN = 0.5
 
@@ -59,11 +58,10 @@ def evaluate_numbers(
         was computed ``from``; ``better``: whether predictions beat it in squared error, or in the
         pinball loss of a quantile (True, False, or None if the difference is not significant);
         ``approximate``: whether the rows are of several folds; ``weighted``: whether rows have
-        weights; ``figures``: for ``r2``, ``rmse``
-        and ``mae`` the ``value``, ``low`` and ``high`` (95% confidence limits, None where there is
-        no valid interval), ``interval`` (the method) and ``baseline``; for a quantile other than
-        the median also ``pinball_loss``, and ``rows_below``, the fraction of rows that are not
-        above their prediction.
+        weights; ``figures``: for ``r2``, ``rmse`` and ``mae`` the ``value``, ``low`` and ``high``
+        (95% confidence limits, None where there is no valid interval), ``interval`` (the method)
+        and ``baseline``; for a quantile other than the median also ``pinball_loss``, and
+        ``rows_below``, the fraction of rows that are not above their prediction.
 
     Examples
     --------
@@ -180,10 +178,7 @@ def evaluate_regressor(
     predicted = np.asarray(model.predict(X), dtype=np.float64)
     actual = check_numbers(y, len(predicted))
     found = evaluate_numbers(actual, predicted, baseline, quantile=quantile)
-    if unseen:
-        return found
-    none = {"low": None, "high": None, "interval": None}
-    return found | {"figures": {name: own | none for name, own in found["figures"].items()}}
+    return found if unseen else found | {"figures": without_intervals(found["figures"])}
 
 
 def _r2(

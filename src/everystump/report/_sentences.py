@@ -6,10 +6,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from everystump._evaluation import baseline_answer, interval_title, metric_rows
+from everystump._evaluation.formatting import IN_UNITS
 from everystump._text import format_number, format_percent, format_percents, pluralize
 from everystump.report._key_figures import headline, key_figures
-
-_TARGET_METRICS = ("rmse", "mae", "pinball_loss")  # in the unit of the target
 
 
 def paragraphs(
@@ -156,7 +155,7 @@ def _add_unit(
     """Return rows by metric, with the unit of the target in the names of metrics that have it."""
     in_unit = "" if unit is None else f" ({unit})"
     return {
-        name: row | {"name": row["name"] + (in_unit if name in _TARGET_METRICS else "")}
+        name: row | {"name": row["name"] + (in_unit if name in IN_UNITS else "")}
         for name, row in zip(found["figures"], rows, strict=True)
     }
 
