@@ -208,15 +208,9 @@ class EditingMixin:
         (array([-1.  ,  0.25]), ('x0 was capped to at most 0.25',))
         """
         limits = check_caps(lowest, highest)
-        ends = [("at least", lowest), ("at most", highest)]
-        words = " and ".join(f"{word} {end:.10g}" for word, end in ends if end is not None)
         title, d = self._single_feature(feature, "capped")
-        return self._with_curves(
-            d,
-            lambda shape: cap_shape(shape, *limits),
-            f"{title} was capped to {words}",
-            class_label,
-        )
+        text = f"{title} was capped to {_ends_text('at least', lowest, 'at most', highest)}"
+        return self._with_curves(d, lambda shape: cap_shape(shape, *limits), text, class_label)
 
     def freeze_curve(
         self, feature: str | int, *, low: Any = None, high: Any = None, class_label: Any = None
@@ -258,14 +252,8 @@ class EditingMixin:
                 f"feature={title!r} is a category and has no order, so it cannot be frozen beyond "
                 f"a value; use set_curve or flatten_curve."
             )
-        ends = [("below", low), ("above", high)]
-        words = " and ".join(f"{word} {end:.10g}" for word, end in ends if end is not None)
-        return self._with_curves(
-            d,
-            lambda shape: freeze_shape(shape, *limits),
-            f"{title} was frozen {words}",
-            class_label,
-        )
+        text = f"{title} was frozen {_ends_text('below', low, 'above', high)}"
+        return self._with_curves(d, lambda shape: freeze_shape(shape, *limits), text, class_label)
 
     def _single_feature(self, feature: Any, verb: str) -> tuple[Any, int]:
         """Return the name and the index of a feature; raise if it is an interaction."""
@@ -409,6 +397,12 @@ class EditingMixin:
             edited.certificate_ = None
         edited._edits = (*self.edits_, description)
         return edited
+
+
+def _ends_text(low_word: str, low: Any, high_word: str, high: Any) -> str:
+    """Return the description of an interval, of which one end may be None."""
+    ends = [(low_word, low), (high_word, high)]
+    return " and ".join(f"{word} {end:.10g}" for word, end in ends if end is not None)
 
 
 def copy_without_solution(estimator: Any, valid: Collection[str]) -> Any:

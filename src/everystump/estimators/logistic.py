@@ -47,10 +47,10 @@ class _LogisticEnsemble(LogOddsClassifier, StumpClassifier):
     @property
     def _has_softmax(self) -> bool:
         # Before a fit, as in cross-validation, the parameters decide.
-        return getattr(self, "multi_class_", self._way_of_classes()) == "multinomial"
+        return getattr(self, "multi_class_", self._effective_multi_class()) == "multinomial"
 
-    def _way_of_classes(self) -> str:
-        """Return how more than two classes are fitted, given the parameters.
+    def _effective_multi_class(self) -> str:
+        """Return ``multi_class`` as it applies to more than two classes: "ovr" with constraints.
 
         Only differences of the scores of a multinomial model matter, and adding an increasing
         function to all of them makes them monotonic without any effect: constraints on the curves
@@ -60,7 +60,7 @@ class _LogisticEnsemble(LogOddsClassifier, StumpClassifier):
 
     def _is_multinomial(self, n_classes: int) -> bool:
         """Whether the classes are to be fitted as one multinomial problem."""
-        return n_classes > 2 and self._way_of_classes() == "multinomial"
+        return n_classes > 2 and self._effective_multi_class() == "multinomial"
 
     def _solve_problems(
         self,
@@ -119,6 +119,7 @@ class _LogisticEnsemble(LogOddsClassifier, StumpClassifier):
             return super().kernel_machines(rows, signs)
         margin = class_margins(self._decision_function(rows()).T, signs)
         a = np.sqrt(2.0) * np.linalg.norm(self.dual_coef_[:, self._kept], axis=0)
+        # A margin is a difference of two scores, hence the factors: 2 for squared distances.
         machine = self._machine(a, margin, self.certificate_, signs)
         gap, refit_gap = 2 * machine.gap, 2 * machine.refit_gap
         return [replace(machine, gap=gap, refit_gap=refit_gap, n_classes=len(signs))]

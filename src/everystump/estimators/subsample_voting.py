@@ -334,7 +334,7 @@ class SubsampleVotingClassifier(MetaEstimatorMixin, ProbabilityClassifier, Kerne
         )
         if not all(isinstance(template, logistic) for template in templates):
             return False
-        return len({template._way_of_classes() for template in templates}) == 1
+        return len({template._effective_multi_class() for template in templates}) == 1
 
     def _has_probabilities(self) -> bool:
         """Return whether the vote is a mean of votes, probabilities or log-odds."""
