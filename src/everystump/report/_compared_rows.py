@@ -141,6 +141,10 @@ class ComparedClasses(ComparedRows):
         return None if any(p is None for p in found) else [np.asarray(p) for p in found]
 
     @cached_property
+    def _standardized_scores(self) -> list[np.ndarray]:
+        return [rows.scores / (rows.scores.std() or 1.0) for rows in self.labeled]
+
+    @cached_property
     def distances(self) -> np.ndarray:
         """The total variation of probabilities, or the difference of standardized scores.
 
@@ -149,8 +153,7 @@ class ComparedClasses(ComparedRows):
         if self._probabilities is not None:
             size = np.abs(self._probabilities[1] - self._probabilities[0]).sum(axis=1) / 2
         else:
-            first, second = (rows.scores / (rows.scores.std() or 1.0) for rows in self.labeled)
-            size = np.abs(second - first)
+            size = np.abs(self._standardized_scores[1] - self._standardized_scores[0])
             size = size if size.ndim == 1 else size.sum(axis=1)
         largest = float(size.max(initial=0.0))
         return size + (self.labeled[0].predicted != self.labeled[1].predicted) * (1.0 + largest)
@@ -166,8 +169,7 @@ class ComparedClasses(ComparedRows):
         index = np.arange(len(actual)), column
         if self._probabilities is not None:
             return [p[index] for p in self._probabilities]
-        scores = [rows.scores / (rows.scores.std() or 1.0) for rows in self.labeled]
-        return [own if own.ndim == 1 else own[index] for own in scores]
+        return [own if own.ndim == 1 else own[index] for own in self._standardized_scores]
 
     @property
     def point_name(self) -> str:

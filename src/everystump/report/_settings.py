@@ -13,7 +13,7 @@ _MAX_NAMES = 12
 # Parameters that do not change the model, or that are described in another way.
 _IGNORED = (
     *("C", "Cs", "cv", "scoring", "selection", "random_state", "n_jobs", "verbose"),
-    *("interactions", "interaction_strength", "class_weight", "monotonic_cst"),
+    *("interactions", "interaction_strength", "class_weight", "monotonic_cst", "multi_class"),
 )
 
 
@@ -60,6 +60,8 @@ def _settings(compared: ComparedModel) -> dict[str, str]:
         strength = getattr(model, "interaction_strength_", None)
         how = f", strength {strength:.3g}" if interactions and strength is not None else ""
         found["interactions"] = f"{len(interactions) or 'none'}{how}"
+    if len(getattr(model, "classes_", ())) > 2 and hasattr(model, "multi_class_"):
+        found["several classes"] = model.multi_class_
     for name, text in (("class_weight", "class weights"), ("monotonic_cst", "monotonic curves")):
         if getattr(model, name, None) is not None:
             found[text] = _as_text(getattr(model, name))
