@@ -1,4 +1,4 @@
-"""The rows of a table on which two models are compared: those that neither was trained on."""
+"""Two models compared on the rows of files: those that neither was trained on."""
 
 from __future__ import annotations
 
@@ -22,7 +22,11 @@ from everystump._workflow.options import Dialect
 from everystump._workflow.reading.files import read_decompressed
 from everystump._workflow.reading.stream import find_large
 from everystump.report._compared_model import ComparedModel
-from everystump.report.comparison import check_comparable, training_warning
+from everystump.report.comparison import (
+    check_comparable,
+    summarize_comparison,
+    training_warning,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,6 +49,27 @@ class ComparisonRows:
     y: np.ndarray
     kind: str
     warnings: list[str]
+
+
+def compare_models(
+    path: Path, dialect: Dialect, models: Sequence[Any], names: Sequence[str]
+) -> tuple[dict[str, Any], ComparisonRows, list[str]]:
+    """Return the summary of a comparison of two models on the rows of files, the rows, and notes.
+
+    The summary is that of `everystump.report.summarize_comparison`.
+    """
+    rows, notes = read_comparison_rows(path, dialect, models, names)
+    with input_errors():
+        summary = summarize_comparison(
+            models[0],
+            models[1],
+            rows.tables[0],
+            rows.y,
+            names=names,
+            X_second=rows.tables[1],
+            about={"rows": rows.kind, "warnings": rows.warnings},
+        )
+    return summary, rows, notes
 
 
 def read_comparison_rows(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -21,7 +20,7 @@ Examples:
 """
 HEADINGS = {"Output": ("out",), **CSV_FORMAT, **OTHER}
 # What the page needs beyond the result of the command.
-_OF_THE_PAGE = ("documents", "terms", "scatter", "title", "measured_on")
+_PAGE_ONLY = ("documents", "terms", "scatter", "title", "measured_on")
 
 
 @click.command(
@@ -51,13 +50,10 @@ def compare(
     """
     with exit_on_input_error():
         check_out(out, force, first, second, data)
-        from everystump._workflow.comparing import read_comparison_rows
-        from everystump._workflow.errors import input_errors
+        from everystump._workflow.comparing import compare_models
 
         models, names = [load_model(path) for path in (first, second)], model_names(first, second)
-        rows, notes = read_comparison_rows(data, dialect, models, names)
-        with input_errors():
-            summary = summarize(models, names, rows)
+        summary, rows, notes = compare_models(data, dialect, models, names)
         if out is not None:
             from everystump._files import write_text
             from everystump.report.comparison import render_comparison
@@ -67,24 +63,9 @@ def compare(
     from everystump.cli.compare_text import comparison_text
 
     written = "" if out is None else f"\n\nWrote {out}"
-    record = {key: value for key, value in summary.items() if key not in _OF_THE_PAGE}
+    record = {key: value for key, value in summary.items() if key not in _PAGE_ONLY}
     record |= {"rows_compared": rows.kind or "given", "out": None if out is None else str(out)}
     print_result(record, comparison_text(summary) + written, as_json)
-
-
-def summarize(models: list[Any], names: list[str], rows: Any) -> dict[str, Any]:
-    """Return the summary of a comparison."""
-    from everystump.report import summarize_comparison
-
-    return summarize_comparison(
-        models[0],
-        models[1],
-        rows.tables[0],
-        rows.y,
-        names=names,
-        X_second=rows.tables[1],
-        about={"rows": rows.kind, "warnings": rows.warnings},
-    )
 
 
 def model_names(first: Path, second: Path) -> list[str]:

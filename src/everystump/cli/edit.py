@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from everystump._text import InvalidInputError
+from everystump._text import InvalidInputError, pluralize
 from everystump._workflow.options import Dialect
 from everystump.cli.common import (
     MODEL,
@@ -26,13 +26,13 @@ Examples:
   everystump edit credit.stump --remove sex --remove age:income -o edited.stump
   everystump edit credit.stump --cap amount:-1..1 --freeze age:..70 credit.csv -o edited.stump
 """
+_EDITS = ("flatten", "remove", "cap", "freeze")
 HEADINGS = {
-    "Edits, in the given order": ("flatten", "remove", "cap", "freeze"),
+    "Edits, in the given order": _EDITS,
     "Output": ("out",),
     **CSV_FORMAT,
     **OTHER,
 }
-_EDITS = ("flatten", "remove", "cap", "freeze")
 _ORDER = "everystump.edits"
 
 
@@ -50,7 +50,7 @@ class _OrderedCommand(GroupedCommand):
     cls=_OrderedCommand,
     headings=HEADINGS,
     epilog=EXAMPLES,
-    short_help="Flatten, remove or cap curves by hand.",
+    short_help="Flatten, remove, cap or freeze curves by hand.",
 )
 @MODEL
 @OPTIONAL_DATA
@@ -139,14 +139,10 @@ def _in_order(texts: dict[str, tuple[str, ...]]) -> list[tuple[str, str]]:
 
 def _compare(fitted: Any, edited: Any, data: Path, dialect: Dialect) -> tuple[Any, list[str]]:
     """Return the comparison of a model before and after its edits, and notes."""
-    from everystump._workflow.comparing import read_comparison_rows
-    from everystump._workflow.errors import input_errors
-    from everystump.cli.compare import summarize
+    from everystump._workflow.comparing import compare_models
 
     models, names = [fitted, edited], ["before", "after"]
-    rows, notes = read_comparison_rows(data, dialect, models, names)
-    with input_errors():
-        summary = summarize(models, names, rows)
+    summary, rows, notes = compare_models(data, dialect, models, names)
     return summary, notes + list(dict.fromkeys(text.split(": ", 1)[-1] for text in rows.warnings))
 
 
@@ -156,8 +152,8 @@ def _limits(ends: tuple[float, float]) -> str:
 
 
 def _saved(edited: Any, out: Path) -> str:
-    n = len(edited.edits_)
+    edits = pluralize(len(edited.edits_), "edit")
     return (
-        f"Wrote {out}, a model with {n} edit{'' if n == 1 else 's'}; its certificate, bounds and "
-        f"prediction intervals are left out, since they hold for the model before its edits."
+        f"Wrote {out}, a model with {edits}; its certificate, bounds and prediction intervals are "
+        f"left out, since they hold for the model before its edits."
     )
