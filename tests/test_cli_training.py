@@ -125,7 +125,7 @@ def test_monotonic_curves_of_several_classes(tmp_path):
     frame = table()
     frame["y"] = np.digitize(frame["a"], [-0.5, 0.5])
     model = fit(tmp_path, frame, *FIXED, "--monotonic", "b=increasing")
-    assert model.multi_class == "ovr"
+    assert model.multi_class_ == "ovr"
     assert np.all(np.diff(model.shapes_[0][1](np.linspace(-3, 3, 99))) >= -1e-12)
 
 
@@ -288,32 +288,11 @@ def test_metrics_of_several_classes_and_numbers(tmp_path):
     frame["y"] = np.digitize(frame["a"], [-0.5, 0.5])
     model = fit(tmp_path, frame, "--metric", "auc", *ADDITIVE)
     assert model.about_["path"]["scoring"] == "roc_auc_ovr"
-    frame["y"] = frame["a"] + frame["b"]
-    done = run(
-        "fit",
-        tmp_path / "t.csv",
-        "--target",
-        "a",
-        "--metric",
-        "mae",
-        *ADDITIVE,
-        "--json",
-        "-o",
-        tmp_path / "n.stump",
-    )
+    out = tmp_path / "n.stump"
+    command = ("fit", tmp_path / "t.csv", "--target", "a", "--metric", "mae", *ADDITIVE, "-o", out)
+    done = run(*command, "--json")
     assert json.loads(done.stdout)["path"]["scoring"] == "neg_mean_absolute_error"
-    text = run(
-        "fit",
-        tmp_path / "t.csv",
-        "--target",
-        "a",
-        "--metric",
-        "mae",
-        *ADDITIVE,
-        "-o",
-        tmp_path / "n.stump",
-        "--force",
-    ).stdout
+    text = run(*command, "--force").stdout
     assert "by cross-validated mean absolute error" in text
 
 

@@ -11,15 +11,17 @@ from everystump._explanations.access import feature_names, shape_models
 from everystump._explanations.terms import TIMES
 from everystump._text import InvalidInputError, suggest_name
 from everystump._workflow.errors import input_errors
+from everystump._workflow.options import NUMBER_PATTERN
 
-_NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
-_RANGE = re.compile(rf"(?P<name>.+):(?P<low>{_NUMBER})?\.\.(?P<high>{_NUMBER})?", re.DOTALL)
+_RANGE = re.compile(
+    rf"(?P<name>.+):(?P<low>{NUMBER_PATTERN})?\.\.(?P<high>{NUMBER_PATTERN})?", re.DOTALL
+)
 _MAX_FEATURES = 3  # of an interaction
 # What a model knows about rows, but which was determined before its edits.
 _OUTDATED = ("error", "evaluated", "figures", "importances", "bounds", "interval", "certificate")
 
 
-def _keyword(low: str, high: str) -> Callable[[float | None, float | None], dict[str, Any]]:
+def _arguments(low: str, high: str) -> Callable[[float | None, float | None], dict[str, Any]]:
     return lambda bottom, top: {low: bottom, high: top}
 
 
@@ -46,10 +48,10 @@ class EditKind:
 
 
 KINDS = {
-    "flatten": EditKind("flatten_curve", "optional", _keyword("low", "high"), "age:30..40"),
+    "flatten": EditKind("flatten_curve", "optional", _arguments("low", "high"), "age:30..40"),
     "remove": EditKind("remove_feature", "none", lambda low, high: {}, "age"),
-    "cap": EditKind("cap_curve", "required", _keyword("lowest", "highest"), "age:-0.5..0.5"),
-    "freeze": EditKind("freeze_curve", "required", _keyword("low", "high"), "age:..70"),
+    "cap": EditKind("cap_curve", "required", _arguments("lowest", "highest"), "age:-0.5..0.5"),
+    "freeze": EditKind("freeze_curve", "required", _arguments("low", "high"), "age:..70"),
 }
 """The kinds of edits by the names of their options."""
 

@@ -19,8 +19,10 @@ LOSSES = (
     "gamma",
 )
 """The losses of a regression."""
-WIDE_LOSSES = ("epsilon_insensitive", "huber")
+EPSILON_LOSSES = ("epsilon_insensitive", "huber")
 """Those with a parameter epsilon."""
+NUMBER_PATTERN = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
+"""A regular expression of finite numbers in options."""
 
 
 @dataclass(frozen=True)
@@ -151,10 +153,10 @@ class LossOptions:
         cls, loss: str | None, quantile: float | None, epsilon: float | None = None
     ) -> LossOptions:
         """Return the options; a quantile alone implies its loss."""
-        if epsilon is not None and loss not in WIDE_LOSSES:
+        if epsilon is not None and loss not in EPSILON_LOSSES:
             other = f", not {loss}" if loss else ""
             raise InvalidInputError(
-                f"--epsilon {epsilon:g} needs --loss {' or '.join(WIDE_LOSSES)}{other}."
+                f"--epsilon {epsilon:g} needs --loss {' or '.join(EPSILON_LOSSES)}{other}."
             )
         if quantile is not None and loss not in (None, "quantile"):
             raise InvalidInputError(

@@ -8,13 +8,19 @@ from typing import Any
 
 import numpy as np
 
-from everystump._text import InvalidInputError, suggest_name
+from everystump._text import InvalidInputError
 from everystump._workflow.options import CLASSIFICATION, InteractionOptions, LossOptions
-from everystump._workflow.presets import DEFAULT_INTERACTIONS, DEFAULT_PRESETS, PRESETS, Preset
+from everystump._workflow.presets import (
+    DEFAULT_INTERACTIONS,
+    DEFAULT_PRESETS,
+    PRESETS,
+    Preset,
+    list_presets,
+)
 from everystump._workflow.schema.columns import NUMBERS, column_kind
 from everystump._workflow.schema.training_data import TrainingData
 from everystump._workflow.targets.target import Target
-from everystump._workflow.training_options import TrainingOptions
+from everystump._workflow.training_options import TrainingOptions, check_feature
 
 
 @dataclass(frozen=True)
@@ -106,14 +112,11 @@ class Plan:
                 f"{DEFAULT_PRESETS[self.model.task]}."
             )
         if not self.chosen_interactions.is_none and self.model.make_with_interactions is None:
-            able = [
-                name
-                for name, preset in PRESETS.items()
-                if preset.make_with_interactions is not None and preset.task == self.model.task
-            ]
+            task = self.model.task
+            able = list_presets(lambda p: p.make_with_interactions is not None and p.task == task)
             raise InvalidInputError(
                 f"--interactions: {self.preset} has no interactions; omit the option, or use "
-                f"--model {' or '.join(able)}."
+                f"--model {able}."
             )
         self.training.check_model(self.preset, self.model, chooses=self.cross_validates)
 
@@ -121,16 +124,7 @@ class Plan:
         """Raise if the preset does not support a feature, or if an option names another column."""
         interactions = self.chosen_interactions.names
         for name in interactions:
-            if name in dropped:
-                raise InvalidInputError(
-                    f"--interactions: column {name!r} was dropped ({dropped[name]}); pass "
-                    f"--use {name}, or remove it from the option."
-                )
-            if name not in X.columns:
-                raise InvalidInputError(
-                    f"--interactions: {name!r} is not a feature; "
-                    f"{suggest_name(name, X.columns.tolist())}."
-                )
+            check_feature("--interactions", name, X, dropped)
         self.training.check_columns(X, dropped, interactions)
         if self.model.numeric_only:
             _check_numeric(X, str(self.preset))

@@ -174,3 +174,14 @@ PRESETS: dict[str, Preset] = {
 }
 # The preset of each task, if the user does not choose.
 DEFAULT_PRESETS = {CLASSIFICATION: "stump-logistic", REGRESSION: "stump-regression"}
+
+
+def list_presets(is_able: Callable[[Preset], bool]) -> str:
+    """Return the names of some presets, to suggest for ``--model``.
+
+    Examples
+    --------
+    >>> list_presets(lambda preset: preset.selects_C and preset.task == CLASSIFICATION)
+    'stump-logistic or stump-svm'
+    """
+    return " or ".join(name for name, preset in PRESETS.items() if is_able(preset))

@@ -13,15 +13,14 @@ from typing import Any, TypeVar
 
 from everystump._text import InvalidInputError, suggest_name
 from everystump._workflow.metrics import SelectionMetric, find_metric
-from everystump._workflow.options import CLASSIFICATION
-from everystump._workflow.presets import PRESETS, Preset
+from everystump._workflow.options import CLASSIFICATION, NUMBER_PATTERN
+from everystump._workflow.presets import PRESETS, Preset, list_presets
 from everystump._workflow.schema.columns import NUMBERS, column_kind
 from everystump._workflow.schema.labels import find_label
 
 BALANCED = "balanced"
 _DIRECTIONS = {"increasing": "increasing", "decreasing": "decreasing"}
 _DIRECTIONS |= {"1": "increasing", "+1": "increasing", "-1": "decreasing"}
-_NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
 _SHIFTED = (
     "Scores and probabilities are those of classes weighted by --class-weight, not of the class "
     "frequencies in the data."
@@ -82,7 +81,7 @@ class TrainingOptions:
         """
         task = preset.task
         if self.monotonic and not preset.monotonic:
-            able = _names(lambda other: other.monotonic and other.task == task)
+            able = list_presets(lambda other: other.monotonic and other.task == task)
             raise InvalidInputError(
                 f"--monotonic: {name} has no monotonic constraints; omit the option, or use "
                 f"--model {able}."
@@ -91,7 +90,7 @@ class TrainingOptions:
             return
         option = self.metric.option
         if not chooses:
-            able = _names(lambda other: other.selects_C and other.task == task)
+            able = list_presets(lambda other: other.selects_C and other.task == task)
             why = (
                 "C and the interactions are given; omit one of the options"
                 if preset.selects_C
@@ -106,14 +105,7 @@ class TrainingOptions:
     ) -> None:
         """Raise if a monotonic column is not a numeric feature, or is to interact."""
         for name in self.monotonic:
-            if name in dropped:
-                raise InvalidInputError(
-                    f"--monotonic: column {name!r} was dropped ({dropped[name]}); pass "
-                    f"--use {name}, or remove it from the option."
-                )
-            if name not in X.columns:
-                remedy = suggest_name(name, X.columns.tolist())
-                raise InvalidInputError(f"--monotonic: {name!r} is not a feature; {remedy}.")
+            check_feature("--monotonic", name, X, dropped)
             if hasattr(X[name], "cat") or column_kind(X[name]) != NUMBERS:
                 raise InvalidInputError(
                     f"--monotonic: {name!r} is categorical, and its levels have no order; remove "
@@ -150,15 +142,12 @@ class TrainingOptions:
 
     def params(self, preset: Preset, estimator: Any, n_classes: int) -> dict[str, Any]:
         """Return the parameters of an estimator that these options set."""
-        known, params = estimator.get_params(), dict[str, Any]()
+        params: dict[str, Any] = {}
         if self.class_weight is not None and preset.class_weight_parameter is not None:
             params[preset.class_weight_parameter] = self.class_weight
         if self.monotonic:
             params["monotonic_cst"] = dict(self.monotonic)
-            if n_classes > 2 and "multi_class" in known:
-                # In a multinomial model, only differences of curves matter.
-                params["multi_class"] = "ovr"
-        if self.metric is not None and "scoring" in known:
+        if self.metric is not None and "scoring" in estimator.get_params():
             params["scoring"] = self.metric.scoring_for(n_classes)
         return params
 
@@ -168,10 +157,27 @@ class TrainingOptions:
         return [] if self.class_weight is None else [_SHIFTED]
 
 
+def check_feature(option: str, name: str, X: Any, dropped: Mapping[str, str]) -> None:
+    """Raise if a column that an option names is not a feature.
+
+    ``dropped`` has the names of dropped columns, and why they were dropped.
+    """
+    if name in dropped:
+        raise InvalidInputError(
+            f"{option}: column {name!r} was dropped ({dropped[name]}); pass --use {name}, or "
+            f"remove it from the option."
+        )
+    if name not in X.columns:
+        remedy = suggest_name(name, X.columns.tolist())
+        raise InvalidInputError(f"{option}: {name!r} is not a feature; {remedy}.")
+
+
 def _parse_weights(text: str) -> str | dict[str, float]:
     if text.strip() == BALANCED:
         return BALANCED
-    weights = _parse_pairs("--class-weight", [text], _NUMBER, float, "balanced, or yes=5,no=1")
+    weights = _parse_pairs(
+        "--class-weight", [text], NUMBER_PATTERN, float, "balanced, or yes=5,no=1"
+    )
     for label, weight in weights.items():
         if not 0.0 < weight < float("inf"):
             raise InvalidInputError(
@@ -211,12 +217,8 @@ def _listed_twice(option: str, name: str) -> InvalidInputError:
 
 
 def _no_probabilities(option: str, name: str) -> InvalidInputError:
-    able = _names(lambda other: other.has_probabilities and other.selects_C)
+    able = list_presets(lambda other: other.has_probabilities and other.selects_C)
     return InvalidInputError(
         f"{option} needs probabilities, which {name} does not predict; use --model {able}, or "
         f"another --metric."
     )
-
-
-def _names(is_able: Callable[[Preset], bool]) -> str:
-    return " or ".join(name for name, preset in PRESETS.items() if is_able(preset))
