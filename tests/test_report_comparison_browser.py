@@ -1,21 +1,22 @@
 """The comparison page in a browser: it shows what Python computed, offline, for any names."""
 
-import os
-import shutil
-
 import numpy as np
-import pandas as pd
 import pytest
+
+pytest.importorskip("pandas", reason="the tables of these tests are pandas frames")
+pytest.importorskip(
+    "playwright.sync_api", reason="playwright, which runs the browser, is not installed"
+)
+
+import pandas as pd
+import test_report_browser as shared
+from test_report_browser import browser
 
 from everystump import StumpLogisticRegression, StumpRegressor
 from everystump.report import summarize_comparison, write_comparison
 
-playwright = pytest.importorskip(
-    "playwright.sync_api", reason="playwright, which runs the browser, is not installed"
-)
-NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
-CHROMIUM = next(filter(None, map(shutil.which, NAMES)), None)
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed")
+pytestmark = shared.pytestmark
+__all__ = ["browser"]  # a fixture
 HOSTILE = '<img src=x onerror="window.hacked=1"></script><script>window.hacked=1</script>'
 PAIR = [("a", "c")]
 
@@ -66,16 +67,6 @@ def hostile():
 
 
 KINDS = {"two": two_classes, "three": three_classes, "numbers": numbers, "hostile": hostile}
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with playwright.sync_playwright() as started:
-        browser = started.chromium.launch(
-            executable_path=CHROMIUM, args=["--no-sandbox"] if os.getuid() == 0 else []
-        )
-        yield browser
-        browser.close()
 
 
 @pytest.fixture(scope="module", params=KINDS)

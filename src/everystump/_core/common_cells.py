@@ -1,6 +1,6 @@
-"""The cells of a column whose rows are in several places, and the bins that follow from them.
+"""The cells of a column whose rows are in several parts, and the bins that follow from them.
 
-The places use the same cells (`everystump._core.cell_counts`) and count their rows in them; the
+All parts use the same cells (`everystump._core.cell_counts`) and count their rows in them; the
 counts are added up, so that the result does not depend on how the rows are divided.  The first
 edges come from a sample of all rows.  Cells that are too coarse are divided by the edges of a
 sample of their rows, and counted again.  They are fine enough if

@@ -30,8 +30,8 @@ _TRAINING_OPTIONS = (
         "--metric",
         metavar="NAME",
         help="Metric that chooses C and the strength of interactions: accuracy, balanced_accuracy, "
-        "auc, log_loss, f1, r2, mae, rmse or another scorer of scikit-learn.  [default: that of "
-        "the model]",
+        "auc, log_loss, f1, r2, mae, rmse and others, named as in scikit-learn.  [default: that "
+        "of the model]",
     ),
 )
 _COLUMN_OPTIONS = (

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 Headings = Mapping[str, Sequence[str]]
-CSV_FORMAT: Headings = {"Format of a CSV": ("delimiter", "decimal", "encoding", "missing")}
+CSV_FORMAT: Headings = {"CSV format": ("delimiter", "decimal", "encoding", "missing")}
 OTHER: Headings = {"Other": ("force", "as_json")}
 
 

@@ -26,7 +26,7 @@ from everystump.estimators._stump_ensemble import BaseStumpEnsemble, FixedCEnsem
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class StumpClassifier(StumpBounds, BaseStumpEnsemble, TabularClassifier):
-    """An infinite ensemble of stumps that classifies; several classes are one-vs-rest problems."""
+    """An infinite ensemble of stumps that classifies, one-vs-rest unless a subclass differs."""
 
     class_weight: Any = None
 

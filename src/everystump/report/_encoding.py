@@ -66,7 +66,7 @@ def pack(
 
     Each distinct array is one string in ``arrays``, and curves and surfaces hold its index there,
     so that arrays shared by classes or surfaces, such as knots, are stored once.  Surfaces hold the
-    levels that share a cell, as told by ``interactions``, once.  ``unpack`` in ``scorer.js``
+    levels that share a cell, given by ``interactions``, once.  ``unpack`` in ``scorer.js``
     reverses it; the values of curves and surfaces, if there are very many, to about 12 digits.
     """
     merged = merge_cells(document, interactions)
