@@ -13,7 +13,12 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import everystump
-from everystump import StumpLogisticRegression, StumpRegressor, StumpSVC
+from everystump import (
+    StumpLogisticRegression,
+    StumpLogisticRegressionCV,
+    StumpRegressor,
+    StumpSVC,
+)
 from everystump.report import summarize_comparison, write_comparison
 from everystump.report.comparison import render_comparison
 
@@ -103,6 +108,28 @@ def test_settings_name_what_differs(models):
     summary = summarize_comparison(models[0], fewer, NEW_X, NEW_Y)
     different = {own["name"]: own["values"] for own in summary["settings"]["different"]}
     assert different["features only here"] == ["c", "none"] and different["features"] == ["3", "2"]
+
+
+def test_settings_of_chosen_parameters():
+    model = StumpLogisticRegressionCV(Cs=[0.1, 1.0], interactions=0).fit(X, Y)
+    model.about_ = {"path": {"chosen": model.C_, "scoring": model.scoring_}}
+    edited = model.flatten_curve("b")
+    edited.about_ = model.about_
+    settings = summarize_comparison(model, edited, NEW_X, NEW_Y)["settings"]
+    assert {own["name"] for own in settings["different"]} == {"edits"}
+    same = {own["name"]: own["value"] for own in settings["same"]}
+    assert same["C"] == f"{model.C_:.4g}" and same["C chosen by"] == "log loss"
+
+
+def test_settings_say_how_several_classes_were_fitted():
+    classes = np.digitize(X["a"], [-0.5, 0.5])
+    models = [
+        StumpLogisticRegression(C=0.1, monotonic_cst=own).fit(X, classes)
+        for own in (None, {"b": "increasing"})
+    ]
+    summary = summarize_comparison(*models, NEW_X, np.digitize(NEW_X["a"], [-0.5, 0.5]))
+    different = {own["name"]: own["values"] for own in summary["settings"]["different"]}
+    assert different["several classes"] == ["multinomial", "ovr"]
 
 
 def test_scores_of_different_scales_are_standardized(models):

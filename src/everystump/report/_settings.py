@@ -43,8 +43,7 @@ def describe_settings(models: Sequence[ComparedModel]) -> dict[str, Any]:
 def _settings(compared: ComparedModel) -> dict[str, str]:
     """Return the settings of a model."""
     model, about = compared.model, compared.about
-    cost = getattr(model, "C_", getattr(model, "C", None))
-    scoring = getattr(model, "scoring_", None) if hasattr(model, "C_") else None
+    cost, scoring = _chosen_cost(model, about)
     interactions = getattr(model, "interactions_", None)
     found: dict[str, Any] = {
         "model": about.get("model") or type(model).__name__,
@@ -53,7 +52,7 @@ def _settings(compared: ComparedModel) -> dict[str, str]:
         "sample weights": about.get("sample_weight"),
         "seed of the held-out rows": (about.get("origin") or {}).get("seed"),
         "C": None if cost is None else f"{cost:.4g}",
-        "C chosen by": scoring,
+        "C chosen by": None if scoring is None else _scorer_name(scoring),
         "features": len(compared.feature_names),
     }
     if interactions is not None:
@@ -72,6 +71,27 @@ def _settings(compared: ComparedModel) -> dict[str, str]:
     }
     found["edits"] = "; ".join(getattr(model, "edits_", ())) or "none"
     return {name: str(value) for name, value in found.items() if value is not None}
+
+
+def _chosen_cost(model: Any, about: Mapping[str, Any]) -> tuple[float | None, str | None]:
+    """Return C, and the scorer that chose it; an edited model has them only in its description."""
+    if hasattr(model, "C_"):
+        return model.C_, getattr(model, "scoring_", None)
+    path = about.get("path") or {}
+    refined = (about.get("interactions") or {}).get("refined_C")
+    given = getattr(model, "C", None)
+    return refined or path.get("chosen", given), path.get("scoring")
+
+
+def _scorer_name(scoring: str) -> str:
+    """Return the name of a scorer of scikit-learn as words.
+
+    Examples
+    --------
+    >>> _scorer_name("neg_log_loss"), _scorer_name("accuracy")
+    ('log loss', 'accuracy')
+    """
+    return scoring.removeprefix("neg_").replace("_", " ")
 
 
 def _exclusive_terms(models: Sequence[ComparedModel]) -> dict[str, list[str]]:
