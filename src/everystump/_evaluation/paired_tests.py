@@ -115,7 +115,7 @@ def t_test(differences: np.ndarray, name: str, p: float | None = None) -> Paired
     width = float(student_t.ppf(0.975, n - 1)) * error
     if p is None:
         p = 2.0 * float(student_t.sf(abs(mean) / error, n - 1)) if error > 0.0 else float(mean == 0)
-    return PairedTest(*_limits(mean, width), p, name)
+    return _with_limits(mean, width, p, name)
 
 
 def compare_class_means(actual: np.ndarray, first: np.ndarray, second: np.ndarray) -> PairedTest:
@@ -238,8 +238,10 @@ def compare_r2(spread: np.ndarray, first: np.ndarray, second: np.ndarray) -> Pai
 
 def _normal_test(mean: float, error: float, name: str) -> PairedTest:
     p = 2.0 * float(norm.sf(abs(mean) / error)) if error > 0.0 else float(mean == 0.0)
-    return PairedTest(*_limits(mean, Z * error), p, name)
+    return _with_limits(mean, Z * error, p, name)
 
 
-def _limits(center: float, width: float) -> tuple[float, float] | tuple[None, None]:
-    return (center - width, center + width) if width > 0.0 else (None, None)
+def _with_limits(center: float, width: float, p: float, name: str) -> PairedTest:
+    if width == 0.0:
+        return PairedTest(p=p, test=name)
+    return PairedTest(center - width, center + width, p, name)
