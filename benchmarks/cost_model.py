@@ -1,7 +1,7 @@
 """A model of the cost of fits on a cluster, from two small fits, checked on larger ones.
 
 The seconds of each phase of a fit are assumed to be ``start + slope * rows / threads``: the passes
-over the data that make sketches and codes, and the mean call of the solver, whose number is that of
+over the data that read and bin it, and the mean call of the solver, whose number is that of
 the larger of the two small fits.  All fits are of `DaskStumpLogisticRegression` on single-threaded
 worker processes of this machine, with partitions in their memory.  Seconds are processor time, the
 mean of the workers plus that of the client: other processes on the machine matter little.
@@ -19,13 +19,13 @@ from typing import Any
 import numpy as np
 
 from benchmarks.dask_cluster import N_WORKERS, local_cluster
-from benchmarks.dask_steps import ENCODING, SKETCHES, SOLVER, Steps, count_traffic, observe_steps
+from benchmarks.dask_steps import BINNING, READING, SOLVER, Steps, count_traffic, observe_steps
 from benchmarks.memory import peak_bytes
 from benchmarks.report import StudyTable
 from benchmarks.settings import Settings, log
 from everystump.datasets import flip_labels, make_twonorm
 
-_PHASES = (SKETCHES, ENCODING, SOLVER, "rest")
+_PHASES = (READING, BINNING, SOLVER, "rest")
 _GATHER, _SCATTER = f"{SOLVER}: set_direction", f"{SOLVER}: sums"
 # Partitions have the same size in all fits: the time of a sketch is not linear in it.
 _PART_ROWS = 62_500
@@ -34,7 +34,7 @@ _PILOT_ROWS = (2 * _PART_ROWS, 8 * _PART_ROWS)
 _BANDWIDTH, _LATENCY = 1.25e9, 0.5e-3
 _HEADER = (
     *("rows", "features", "pairs", "bins", "threads", "calls"),
-    *("sketch ns", "encode ns", "gather ns", "scatter ns", "ms per call"),
+    *("read ns", "bin ns", "gather ns", "scatter ns", "ms per call"),
     *("predicted s", "measured s", "ratio"),
     *("kB per call and worker", "bytes per row, predicted", "measured"),
 )
@@ -107,8 +107,8 @@ class CostModel:
         """Return the nanoseconds per value and thread of four loops, and milliseconds per call."""
         fits = (self.small, self.large)
         by_loop = [
-            [fit.seconds[SKETCHES] for fit in fits],
-            [fit.seconds[ENCODING] for fit in fits],
+            [fit.seconds[READING] for fit in fits],
+            [fit.seconds[BINNING] for fit in fits],
             [fit.gather for fit in fits],
             [fit.scatter for fit in fits],
         ]

@@ -1,15 +1,18 @@
-"""The documents: links are valid, and the Python examples run."""
+"""The documents: links are valid, examples run, and the benchmarks exist."""
 
 import re
+import subprocess
+import sys
 import warnings
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).parents[1]
+BENCHMARKS = ROOT / "benchmarks" / "README.md"
 DOCUMENTS = [
     *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")),
-    ROOT / "benchmarks" / "README.md",
+    BENCHMARKS,
     *sorted((ROOT / "docs").rglob("*.md")),
 ]
 CODE = re.compile(r"^```(\w*)\n(.*?)^```", re.DOTALL | re.MULTILINE)
@@ -36,6 +39,21 @@ def test_links_are_valid():
             elif anchor and anchor not in anchors(target.read_text("utf-8")):
                 broken.append(f"{document.name}: {link} has no such heading")
     assert not broken
+
+
+def test_described_benchmarks_exist():
+    listed = subprocess.run(
+        [sys.executable, "-m", "benchmarks", "--list"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=300,
+    )
+    names = {line.split()[0] for line in listed.stdout.splitlines()}
+    described = re.findall(r"\*\*`([\w-]+)`\*\*", BENCHMARKS.read_text("utf-8"))
+    assert described
+    assert set(described) <= names
 
 
 @pytest.mark.slow
