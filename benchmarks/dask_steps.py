@@ -39,9 +39,12 @@ class Steps:
         self.seconds.append(self.clock() - start)
 
     def select(self, prefix: str) -> list[float]:
-        """Return the seconds of the steps whose names start with ``prefix``."""
+        """Return the seconds of the steps whose names start with ``prefix``; raise if none does."""
         pairs = zip(self.names, self.seconds, strict=True)
-        return [seconds for name, seconds in pairs if name.startswith(prefix)]
+        found = [seconds for name, seconds in pairs if name.startswith(prefix)]
+        if not found:
+            raise LookupError(f"No step of the fit is named {prefix!r}, only {set(self.names)}.")
+        return found
 
 
 @contextmanager
