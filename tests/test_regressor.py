@@ -1,12 +1,14 @@
 """StumpRegressor and StumpRegressorCV: invariances, targets, paths, input errors."""
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
 from mixed_tables import mixed_table
-from sklearn.exceptions import DataConversionWarning
+from sklearn.exceptions import ConvergenceWarning, DataConversionWarning
 from sklearn.metrics import get_scorer, mean_pinball_loss
 from sklearn.model_selection import KFold, cross_val_score
 
@@ -406,6 +408,16 @@ def test_splitters_and_iterables(table):
 def test_one_row_has_no_folds():
     with pytest.raises(ValueError, match="only 1 sample"):
         StumpRegressorCV().fit([[1.0]], [2.0])
+
+
+@EVERY_LOSS
+def test_folds_with_constant_targets_converge(loss):
+    """Their optimum is 0, and the gap is all of the rounding error."""
+    X, y = np.arange(6.0)[:, None], np.array([1.0, 1.0, 1.0, 4.0, 4.0, 7.0])
+    folds = [([0, 1, 2], [3, 4, 5]), ([3, 4], [0, 1])]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", ConvergenceWarning)
+        StumpRegressorCV(Cs=[0.1, 1.0], loss=loss, cv=folds).fit(X, y)
 
 
 @pytest.mark.parametrize("n", [4, 5, 7, 12])
