@@ -75,6 +75,7 @@ def test_a_run_is_repeated(tmp_path):
     X = pd.read_csv(data)[["a", "b"]]
     assert np.array_equal(first.decision_function(X), second.decision_function(X))
     assert first.about_ == second.about_
+    assert out.read_bytes() == other.read_bytes()
     assert input_error("fit", "--config", config).endswith("pass --force to overwrite it.")
 
 
@@ -106,6 +107,20 @@ def test_the_command_line_takes_precedence(tmp_path):
     assert "3 folds" in model.about_["error"]["how"]
     done = run("fit", data, "--config", config, "-o", out, "--force", "--holdout", 0.2)
     assert load(out).about_["n_held_out"] == 24 and "k" in done.stdout
+
+
+def test_flags_of_a_file_are_switched_off(tmp_path):
+    data, config = write_table(tmp_path), tmp_path / "my run.toml"
+    options = ("--target", "y", "--C", 1, "--interactions", 0, "--refit", "--bands")
+    done = run("fit", data, *options, "-o", tmp_path / "a.stump", "--save-config", config)
+    assert done.exit_code == 0, done.output
+    text = config.read_text()
+    assert tomllib.loads(text)["refit"] is True and "--config 'my run.toml'" in text
+    out = tmp_path / "b.stump"
+    done = run("fit", "--config", config, "--no-refit", "--no-bands", "-o", out)
+    assert done.exit_code == 0, done.output
+    assert "refit" not in load(out).about_ and load(tmp_path / "a.stump").about_["refit"]
+    assert getattr(load(out), "standard_errors_", None) is None
 
 
 @pytest.mark.parametrize(

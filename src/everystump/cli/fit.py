@@ -158,13 +158,11 @@ HEADINGS = {
     help="Evaluate by cross-validation instead, and train on all rows.",
 )
 @click.option(
-    "--refit",
-    is_flag=True,
+    "--refit/--no-refit",
     help="After the evaluation, retrain on all rows with the chosen C.",
 )
 @click.option(
-    "--bands",
-    is_flag=True,
+    "--bands/--no-bands",
     help="Compute standard errors of the curves from the training rows, to be drawn as 95% bands.",
 )
 @click.option("--positive", metavar="LABEL", help="Positive class of a two-class target.")
