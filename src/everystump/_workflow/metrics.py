@@ -34,6 +34,11 @@ class SelectionMetric:
         """The option that asks for it."""
         return f"--metric {self.scoring.removeprefix('neg_')}"
 
+    @property
+    def is_deviance(self) -> bool:
+        """Whether it is defined for positive predictions only."""
+        return self.scoring.endswith("_deviance")
+
     def scoring_for(self, n_classes: int) -> str:
         """Return the scorer for a number of classes, 0 for a regression."""
         return self.several if self.several is not None and n_classes > 2 else self.scoring
