@@ -75,8 +75,12 @@ def test_probabilities_of_models_without_any(tmp_path):
 
 
 def test_probabilities_of_votes_are_not_exported(tmp_path):
-    _, bag = fitted(tmp_path, some_rows(80), "--model", "bag")
-    assert "predict_proba" in dir(everystump.load(bag))
+    some_rows(80).to_csv(tmp_path / "t.csv", index=False)
+    bag = tmp_path / "m.stump"
+    assert (
+        run("fit", tmp_path / "t.csv", "--target", "y", "--model", "bag", "-o", bag).exit_code == 0
+    )
+    assert hasattr(everystump.load(bag), "predict_proba")
     for name in ("e.sql", "e.json"):
         message = input_error("export", bag, "--probability", "-o", tmp_path / name)
         assert message.startswith("--probability: the scores of StumpBaggingClassifier are not")

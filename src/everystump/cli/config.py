@@ -99,7 +99,7 @@ def write_config(path: Path, resolved: Mapping[str, Any]) -> None:
     ]
     for parameter in command.params:
         value = values.get(str(parameter.name))
-        is_unset = value in (None, ()) or (value is False and parameter.default is False)
+        is_unset = value in (None, ()) or (value is False and parameter.name not in resolved)
         if parameter.name in _NOT_SAVED or is_unset:
             continue
         if isinstance(value, Path):
