@@ -16,7 +16,9 @@ NUMBERS, TEXT, TIMES, OTHER = "numbers", "text", "dates or times", "neither numb
 _MIN_ROWS = 20
 _MAX_UNIQUE = 0.5  # fraction of the rows that have a value
 _UNNAMED = re.compile(r"Unnamed: \d+")
-_IDENTIFIER = re.compile(r"(.*[a-z0-9](ID|Id)|(.*[\W_])?(?i:id|key|uuid|guid))")
+_IDENTIFIER = re.compile(
+    r".*[a-z0-9](ID|Id)|(.*[\W_])?(?i:id|key|uuid|guid)|(?i:index|row[ ._-]?names?)"
+)
 
 
 def column_kind(column: Any) -> str:
