@@ -300,6 +300,25 @@ def test_hostile_names_execute_nothing(browser, tmp_path, n_classes):
     opened.close()
 
 
+def test_long_names_are_broken_and_controls_of_direction_shown(browser, tmp_path):
+    """A right-to-left override would reverse the numbers after the name of a level."""
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"a": rng.normal(size=300), "l": rng.choice(["x", "y\u202ez"], 300)})
+    y = np.where(X["a"] + (X["l"] == "x") > 0, "w" * 70, "no\u2067")
+    model = StumpLogisticRegression().fit(X[:150], y[:150])
+    write_report(model, tmp_path / "page.html", X[150:], y[150:], about={"rows": "held-out"})
+    opened = browser.new_page(viewport={"width": 360, "height": 800})
+    opened.goto((tmp_path / "page.html").as_uri())
+    assert opened.evaluate("document.documentElement.scrollWidth") <= 360
+    text = opened.locator("main").inner_text()
+    assert "y<U+202E>z" in text and "no<U+2067>" in text
+    assert not set("\u202e\u2067") & set(text)
+    axis = opened.locator("#score-histogram svg text").last.or_(opened.locator("#costs svg text"))
+    for label in axis.all():
+        assert label.evaluate("e => e.getBBox().x") >= 0
+    opened.close()
+
+
 def test_a_hostile_regression(browser, tmp_path):
     X, _ = hostile_table(2)
     y = X.iloc[:, 0].to_numpy()
