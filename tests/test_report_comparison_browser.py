@@ -118,7 +118,7 @@ def test_every_section_is_shown_and_nothing_fails(browser, compared):
 
 
 def test_charts_and_tables_are_saved(browser, compared):
-    path, summary = compared
+    path, _ = compared
     page = open_page(browser, path)
     cards = page.locator("main .card:visible:has(.chart, .pair-levels, table)")
     assert page.locator("main .save").count() >= cards.count() >= 4
