@@ -16,6 +16,7 @@ from test_report_browser import browser, page
 
 from everystump import StumpLogisticRegression, StumpRegressor
 from everystump._evaluation.intervals import wilson
+from everystump._text import displayable
 from everystump.datasets import load_dataset
 from everystump.report import summarize, write_report
 
@@ -291,7 +292,7 @@ def test_hostile_names_execute_nothing(browser, tmp_path, n_classes):
     assert opened.evaluate("() => window.hacked") is None
     assert opened.locator("img").count() == 0 and opened.evaluate("document.scripts.length") == 2
     levels = opened.locator("#group-column option").all_text_contents()
-    assert sorted(levels) == sorted(map(str, X.columns))
+    assert sorted(levels) == sorted(displayable(str(name)) for name in X.columns)
     assert opened.evaluate("() => ({}).wrong") is None  # nothing was added to Object.prototype
     for width in (360, 1200):
         opened.set_viewport_size({"width": width, "height": 800})

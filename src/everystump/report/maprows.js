@@ -4,11 +4,10 @@ const MAX_ENTRIES = 40; // levels along an axis of a map
 const MIN_SIZE = 0.08; // of a circle, relative to the largest
 const MAX_RADIUS = 3.2; // of the circle of the grid point with the most rows
 
-/** Return the entries of a category, or of a number with two values; null for other numbers. */
-function listEntries(surface, j, feature, levels, curve) {
-  if (levels) return listCells(surface, j, feature, levels, curve);
-  return feature.two_values && feature.two_values.map((x, k) => ({ codes: [x],
-    share: feature.distribution.shares[k], name: formatNumber(x) }));
+/** Return the entries of a number with two values, which is drawn as a category; null for others. */
+function listTwoValues({ two_values: values, distribution }) {
+  return values && values.map((x, k) => ({ codes: [x], share: distribution.shares[k],
+    name: formatNumber(x) }));
 }
 
 /**

@@ -23,7 +23,8 @@ function drawSurface(summary, term, surface, limit, signs, curveOf) {
     const d = surface.features[j];
     const { levels } = summary.document.features[d];
     return { axis: surface.axes[j], feature: summary.features[d],
-      levels: listEntries(surface, j, summary.features[d], levels, curveOf(d)) };
+      levels: levels ? listCells(surface, j, summary.features[d], levels, curveOf(d))
+        : listTwoValues(summary.features[d]) };
   }));
   const chart = svg("svg", { class: "chart map", viewBox: `0 0 ${frame.width} ${frame.height}`,
     role: "img", "aria-label": `Heat map of ${term.name}, from ` +
