@@ -172,7 +172,7 @@ def test_curves_and_maps_at_the_pointer_equal_those_in_python(browser, tmp_path)
     path = tmp_path / "page.html"
     write_comparison(*models, path, X, y, names=("p", "q"), about={})
     page = open_page(browser, path)
-    chart = page.locator("article[aria-label=b] svg")
+    chart = page.locator("article[aria-label=b] svg.chart")
     chart.focus()
     page.keyboard.press("Home")
     low = float(X["b"].min())
