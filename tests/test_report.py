@@ -19,6 +19,7 @@ from everystump.datasets import load_dataset, make_twonorm
 from everystump.estimators._base import as_class_list
 from everystump.report import render, summarize, write_report
 from everystump.report._encoding import encode_numbers, pack
+from everystump.report._sentences import certificate_sentence
 
 pd = pytest.importorskip("pandas", reason="the tables of these tests are pandas frames")
 
@@ -184,8 +185,8 @@ def test_sentences_of_about():
     model, X, y = german()
     text = summarize(model, X, y, about=ABOUT)["text"]
     assert text["certificate"] == (
-        "No ensemble of stumps can have an objective below 0.5753 (proven lower bound); this one "
-        "has 0.5756, so it is within 0.05% of the optimum."
+        "No ensemble of stumps can have an objective below 0.57532 (proven lower bound); this one "
+        "has 0.57561, so it is within 0.05% of the optimum."
     )
     assert "trained on 700 rows of loans.csv; 300 more rows were held out" in text["description"][0]
     assert "on new rows is 20.0% to 31.0% (300 held-out rows)" in " ".join(text["description"])
@@ -446,3 +447,29 @@ def test_the_page_scores_unusual_names():
     page, level = malicious_page()
     found = run_script(page, [{SCRIPT: level, "__proto__": 0.5}, {SCRIPT: None, "__proto__": None}])
     assert all(np.isfinite(one["score"]) for one in found)
+
+
+@pytest.mark.parametrize(
+    ("how", "expected"),
+    [
+        (
+            "300 held-out rows, 95% interval",
+            "It misclassifies 25.0% of the rows it was not trained on (300 held-out rows); the 95% "
+            "interval of the error on new rows is 20.0% to 31.0%.",
+        ),
+        (
+            "300 held-out rows",
+            "It misclassifies 25.0% of the rows it was not trained on (300 held-out rows); the 95% "
+            "interval of the error on new rows is 20.0% to 31.0%.",
+        ),
+    ],
+)
+def test_the_interval_of_the_error_is_named_once(how, expected):
+    model, X, y = german()
+    about = {**ABOUT, "error": {"value": 0.25, "low": 0.2, "high": 0.31, "how": how}}
+    assert expected in summarize(model, X, y, about=about)["text"]["description"]
+
+
+def test_a_certificate_shows_its_gap():
+    sentence = certificate_sentence({"primal": 20.30507, "dual": 20.30363, "gap": 7.1e-5})
+    assert "below 20.3036 (proven" in sentence and "has 20.3051, so" in sentence

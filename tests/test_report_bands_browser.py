@@ -126,6 +126,26 @@ def test_the_panel_shows_bands(page):
         assert " \u00b1 " in title
 
 
+def test_an_error_bar_has_a_cap_unless_it_is_cut_off(page, written):
+    """All have one scale, so that whole error bars with equal bands are equally long."""
+    whiskers = page.locator("#whatif .field:has(.whisker)").evaluate_all(
+        """all => all.map(e => ({ left: parseFloat(e.querySelector(".whisker").style.left),
+          width: parseFloat(e.querySelector(".whisker").style.width),
+          title: e.querySelector(".number").title, css: e.querySelector(".whisker").className,
+          caps: ["::before", "::after"].map(part =>
+            getComputedStyle(e.querySelector(".whisker"), part).content !== "none") }))"""
+    )
+    scales = []
+    for bar in whiskers:
+        is_cut = ["cut-low" in bar["css"], "cut-high" in bar["css"]]
+        assert bar["caps"] == [not cut for cut in is_cut]
+        half = float(bar["title"].split(" \u00b1 ")[1])
+        if not any(is_cut) and half > 0.05:
+            scales.append(bar["width"] / half)
+        assert bar["left"] >= 0 and bar["left"] + bar["width"] <= 100 + 1e-9
+    assert len(scales) >= 3 and np.ptp(scales) < 0.05 * np.mean(scales)
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_the_legend_is_visible(browser, written, scheme):
     opened = browser.new_page(color_scheme=scheme, viewport={"width": 360, "height": 800})

@@ -11,6 +11,7 @@ pytest.importorskip(
 import pandas as pd
 import test_report_browser as shared
 from test_report_browser import browser
+from test_report_save_browser import rows_of, save
 
 from everystump import StumpLogisticRegression, StumpRegressor
 from everystump.report import summarize_comparison, write_comparison
@@ -116,6 +117,38 @@ def test_every_section_is_shown_and_nothing_fails(browser, compared):
     page.close()
 
 
+def test_charts_and_tables_are_saved(browser, compared):
+    path, _ = compared
+    page = open_page(browser, path)
+    cards = page.locator("main .card:visible:has(.chart, .pair-levels, table)")
+    assert page.locator("main .save").count() >= cards.count() >= 4
+    page.locator("#curve-order").select_option("name")  # which draws the cards again
+    holder = page.locator("#curve-cards article").first.locator(".save-holder")
+    name, content = save(page, holder, "CSV")
+    rows = rows_of(content)
+    assert name.endswith(".csv") and len(rows[0]) == 3 and len(rows) > 2
+    assert save(page, holder, "PNG")[1][:4] == b"\x89PNG"
+    assert page.evaluate("window.hacked") is None
+    page.close()
+
+
+def test_saved_curves_are_those_of_both_models(browser, tmp_path):
+    X, score = table()
+    models = [StumpLogisticRegression(C=C).fit(X, score > 0.5) for C in (0.1, 1.0)]
+    write_comparison(*models, tmp_path / "page.html", X, score > 0.5)
+    page = open_page(browser, tmp_path / "page.html")
+    for name in ("a", "c"):
+        holder = page.locator(f'#curve-cards article[aria-label="{name}"] .save-holder')
+        x, *heights = zip(*rows_of(save(page, holder, "CSV")[1])[1:], strict=True)
+        values = pd.Series(x).where(~pd.Series(x).str.contains("missing"))
+        rows = pd.DataFrame({column: X[column].iloc[0] for column in X}, index=values.index)
+        rows[name] = values.astype(X[name].dtype)
+        for model, own in zip(models, heights, strict=True):
+            expected = model.explain_local(rows)[name]
+            np.testing.assert_allclose(np.array(own, dtype=float), expected, atol=1e-9)
+    page.close()
+
+
 def test_probes_read_both_models(browser, compared):
     page = open_page(browser, compared[0])
     chart = page.locator("#curve-cards svg[role=slider]").first
@@ -139,7 +172,7 @@ def test_curves_and_maps_at_the_pointer_equal_those_in_python(browser, tmp_path)
     path = tmp_path / "page.html"
     write_comparison(*models, path, X, y, names=("p", "q"), about={})
     page = open_page(browser, path)
-    chart = page.locator("article[aria-label=b] svg")
+    chart = page.locator("article[aria-label=b] svg.chart")
     chart.focus()
     page.keyboard.press("Home")
     low = float(X["b"].min())

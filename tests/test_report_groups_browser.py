@@ -16,6 +16,7 @@ from test_report_browser import browser, page
 
 from everystump import StumpLogisticRegression, StumpRegressor
 from everystump._evaluation.intervals import wilson
+from everystump._text import displayable
 from everystump.datasets import load_dataset
 from everystump.report import summarize, write_report
 
@@ -291,12 +292,31 @@ def test_hostile_names_execute_nothing(browser, tmp_path, n_classes):
     assert opened.evaluate("() => window.hacked") is None
     assert opened.locator("img").count() == 0 and opened.evaluate("document.scripts.length") == 2
     levels = opened.locator("#group-column option").all_text_contents()
-    assert sorted(levels) == sorted(map(str, X.columns))
+    assert sorted(levels) == sorted(displayable(str(name)) for name in X.columns)
     assert opened.evaluate("() => ({}).wrong") is None  # nothing was added to Object.prototype
     for width in (360, 1200):
         opened.set_viewport_size({"width": width, "height": 800})
         assert opened.evaluate("document.documentElement.scrollWidth") <= width
     assert errors == []
+    opened.close()
+
+
+def test_long_names_are_broken_and_controls_of_direction_shown(browser, tmp_path):
+    """A right-to-left override would reverse the numbers after the name of a level."""
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"a": rng.normal(size=300), "l": rng.choice(["x", "y\u202ez"], 300)})
+    y = np.where(X["a"] + (X["l"] == "x") > 0, "ab" * 35, "no\u2067")
+    model = StumpLogisticRegression().fit(X[:150], y[:150])
+    write_report(model, tmp_path / "page.html", X[150:], y[150:], about={"rows": "held-out"})
+    opened = browser.new_page(viewport={"width": 360, "height": 800})
+    opened.goto((tmp_path / "page.html").as_uri())
+    assert opened.evaluate("document.documentElement.scrollWidth") <= 360
+    text = opened.locator("main").inner_text()
+    assert "y<U+202E>z" in text and "no<U+2067>" in text
+    assert not set("\u202e\u2067") & set(text)
+    axis = opened.locator("#score-histogram svg text").last.or_(opened.locator("#costs svg text"))
+    for label in axis.all():
+        assert label.evaluate("e => e.getBBox().x") >= 0
     opened.close()
 
 

@@ -12,7 +12,7 @@ import test_report_browser as shared
 from test_report_browser import assert_scores, browser, page, start_of, wait_for_new_score
 from test_report_interactions import fitted, table
 
-from everystump import StumpLogisticRegressionCV
+from everystump import StumpLogisticRegression, StumpLogisticRegressionCV
 from everystump.report import write_report
 
 pytestmark = shared.pytestmark
@@ -201,6 +201,27 @@ def test_links_lead_to_maps(page, written):
     name = link.get_attribute("title")
     link.click()
     assert page.locator(".curve:target").get_attribute("aria-label") == name
+
+
+def test_two_values_are_two_columns_of_a_map(browser, tmp_path):
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.integers(1, 3, 400), rng.normal(size=400)]).astype(float)
+    y = ((X[:, 0] - 1.5) * X[:, 1] + 0.2 * rng.normal(size=400) > 0).astype(int)
+    model = StumpLogisticRegression(interactions=[(0, 1)]).fit(X, y)
+    write_report(model, tmp_path / "page.html", X, y)
+    opened = browser.new_page()
+    opened.goto((tmp_path / "page.html").as_uri())
+    chart = opened.locator("svg.map")
+    ticks = chart.locator("text").all_text_contents()
+    assert {"1", "2"} <= set(ticks) and "1.5" not in ticks
+    box = chart.bounding_box()
+    for share, value in ((0.2, 1.0), (0.45, 1.0), (0.62, 2.0), (0.9, 2.0)):
+        chart.hover(position={"x": share * box["width"], "y": 0.5 * box["height"]})
+        text, added = numbers_of(chart)
+        first, second = text.replace("\u2212", "-").split(", ")
+        assert float(first) == value
+        assert added == pytest.approx(evaluate(model, (0, 1), [value, float(second)]), abs=2e-3)
+    opened.close()
 
 
 def test_the_path_of_the_strength_is_drawn(browser, tmp_path):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from difflib import get_close_matches
 from math import floor, log10
@@ -11,10 +12,26 @@ _MAX_SUGGESTIONS = 10
 # How similar a suggested name must be, by difflib.  Below, names that share a part are suggested.
 _SIMILAR = 0.6
 _ROUNDING = 1e-12
+_DIRECTIONS = re.compile("[\u202a-\u202e\u2066-\u2069]")
 
 
 class InvalidInputError(ValueError):
     """Invalid input that the user can correct; the message is one sentence."""
+
+
+def displayable(text: str) -> str:
+    """Return text that can be encoded and is displayed in its order.
+
+    Lone surrogates, which UTF-8 cannot encode, become question marks; control characters that
+    would change the direction of the text that follows are written out.
+
+    Examples
+    --------
+    >>> displayable("a" + chr(0xD800)), displayable("left " + chr(0x202E) + "123")
+    ('a?', 'left <U+202E>123')
+    """
+    encodable = text.encode("utf-8", "replace").decode()
+    return _DIRECTIONS.sub(lambda control: f"<U+{ord(control[0]):X}>", encodable)
 
 
 def format_percent(fraction: float) -> str:

@@ -16,7 +16,7 @@ from everystump._core.columns import RowDensity
 from everystump._core.shapes import Shape
 from everystump._explanations.access import class_labels, feature_names, shape_models, sum_name
 from everystump._explanations.importance import importances, level_weights
-from everystump._text import format_number
+from everystump._text import displayable, format_number
 
 _MAX_CURVES = 8
 _MAX_LEVELS = 6
@@ -116,7 +116,7 @@ def _legend(labels: np.ndarray, n_models: int) -> str:
 def _figure(name: str, drawing: str) -> str:
     return (
         f'<figure style="margin:0;width:{_WIDTH}px"><figcaption style="font-weight:600;overflow:'
-        f'hidden;text-overflow:ellipsis;white-space:nowrap" title="{escape(_plain(name))}">'
+        f'hidden;text-overflow:ellipsis;white-space:nowrap" title="{escape(displayable(name))}">'
         f"{escape(_short(name))}</figcaption>"
         f'<svg width="{_WIDTH}" height="{_HEIGHT}" viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img" '
         f'aria-label="Curve of {escape(_short(name))}" style="display:block">{drawing}</svg>'
@@ -249,11 +249,6 @@ def _text(x: float, y: float, text: str, anchor: str) -> str:
     )
 
 
-def _plain(text: str) -> str:
-    """Return text that UTF-8 can encode."""
-    return text.encode("utf-8", "replace").decode()
-
-
 def _short(text: str, n_letters: int = _MAX_LETTERS) -> str:
-    text = _plain(text)
+    text = displayable(text)
     return text if len(text) <= n_letters else text[: n_letters - 1] + "…"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -108,11 +109,14 @@ def _error(error: Mapping[str, Any], refit: Mapping[str, Any] | None) -> str:
             f"evaluated on the others; error, metrics and C path are those of the first model, "
             f"which misclassifies"
         )
-    value, *interval = _error_percents(error)
-    text = f"{start} {value} of the {rows}"
-    if interval:
-        text += f"; the 95% interval of the error on new rows is {interval[0]} to {interval[1]}"
-    return f"{text} ({error['how']})." if error.get("how") else f"{text}."
+    value, *limits = _error_percents(error)
+    how = str(error.get("how") or "")
+    head, _, name = how.rpartition(", ")
+    evaluated, name = (head, name) if name.endswith("interval") else (how, "95% interval")
+    text = f"{start} {value} of the {rows}{f' ({evaluated})' if evaluated else ''}"
+    if limits:
+        text += f"; the {name} of the error on new rows is {limits[0]} to {limits[1]}"
+    return f"{text}."
 
 
 def _error_percents(error: Mapping[str, Any]) -> list[str]:
@@ -202,15 +206,13 @@ def certificate_sentence(certificate: Mapping[str, Any]) -> str:
     --------
     >>> certificate = {"primal": 0.57561, "dual": 0.57532, "gap": 0.0005, "converged": True}
     >>> certificate_sentence(certificate)
-    'No ensemble of stumps can have an objective below 0.5753 (proven lower bound); this one has
-    0.5756, so it is within 0.05% of the optimum.'
+    'No ensemble of stumps can have an objective below 0.57532 (proven lower bound); this one has
+    0.57561, so it is within 0.05% of the optimum.'
     """
     primal, dual, gap = (certificate.get(key) for key in ("primal", "dual", "gap"))
     if primal is None or dual is None or gap is None:
         return "The training has no optimality certificate."
-    digits = next(
-        (n for n in range(4, 12) if format_number(primal, n) != format_number(dual, n)), 4
-    )
+    digits = _shown_digits(primal, dual)
     whose = f" (class “{certificate['class']}”)" if certificate.get("class") is not None else ""
     over = certificate.get("over") or "ensemble of stumps"
     text = (
@@ -221,6 +223,13 @@ def certificate_sentence(certificate: Mapping[str, Any]) -> str:
     if certificate.get("converged") is False:
         text += " The training stopped before it reached the requested tolerance."
     return text
+
+
+def _shown_digits(primal: float, dual: float) -> int:
+    """Return how many digits show the difference of two numbers to about a tenth of it."""
+    if primal == dual or primal == 0.0:
+        return 4
+    return min(12, max(4, 2 + math.floor(math.log10(abs(primal / (primal - dual))))))
 
 
 def bound_sentence(bound: Mapping[str, Any]) -> str:

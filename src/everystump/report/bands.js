@@ -78,6 +78,13 @@ function formatBanded({ key, text }, height, ends) {
 const bandEnds = (contribution, half) =>
   (typeof half === "number" ? [contribution - half, contribution + half] : null);
 
+/** Return both ends of the band of a curve or a surface at all its values; none if it has none. */
+function shapeBandEnds(shape) {
+  if (!shape.band) return [];
+  const halves = shapeValues(shape.band);
+  return shapeValues(shape).flatMap((value, k) => bandEnds(value, halves[k]));
+}
+
 /** Return what follows a contribution: plus or minus half the width of its band, if it has one. */
 function formatHalf(half) {
   return typeof half === "number" ? ` \u00b1 ${formatSize(half)}` : "";

@@ -1,5 +1,7 @@
 // Charts, drawn from plain data. Text from the data is inserted as textContent only.
 
+const byId = (id) => document.getElementById(id);
+
 /** Return an HTML element with attributes and children, which are elements or text. */
 function html(tag, attributes = {}, ...children) {
   return fill(document.createElement(tag), attributes, children);
@@ -19,6 +21,15 @@ function fill(element, attributes, children) {
   }
   element.append(...children.filter((child) => child !== null));
   return element;
+}
+
+const DIRECTIONS = /[\u202a-\u202e\u2066-\u2069]/g; // which would reorder the text that follows
+
+/** Return the data of the page; control characters of the direction of text are made visible. */
+function readData() {
+  const show = (control) => `<U+${control.charCodeAt(0).toString(16).toUpperCase()}>`;
+  return JSON.parse(byId("data").textContent, (_, value) =>
+    (typeof value === "string" ? value.replace(DIRECTIONS, show) : value));
 }
 
 const MINUS = "\u2212";
@@ -73,6 +84,12 @@ function truncateMiddle(text, maxLength = 36) {
   return `${letters.slice(0, half).join("")}\u2026${letters.slice(-half + 1).join("")}`;
 }
 
+/** Return a name as text with places, after separators, at which a long one is broken first. */
+function breakable(name) {
+  return name.split(/(?<=[_/.:;,-])(?=[^\s_/.:;,-])/).flatMap((part, k) =>
+    (k ? [html("wbr"), part] : [part]));
+}
+
 /** Return round numbers within an interval. */
 function ticks(low, high, maxTicks = 5) {
   const rough = (high - low) / maxTicks;
@@ -114,7 +131,8 @@ function axes({ x: [low, high], y: [bottom, top], label, strip = 0, xTicks, yTic
       "text-anchor": "middle" }, text));
   }
   chart.append(
-    svg("text", { class: "tick", x: end, y: frame.height - 2, "text-anchor": "end" }, xName),
+    svg("text", { class: "tick", x: end, y: frame.height - 2, "text-anchor": "end" },
+      truncateMiddle(xName, Math.floor(end / TICK_LETTER))),
     svg("text", { class: "tick", x: 2, y: 10 }, yName));
   return { chart, atX, atY, end, ground, frame };
 }
@@ -124,18 +142,19 @@ function rangeOf(curves) {
   let low = 0;
   let high = 0;
   for (const curve of curves) {
-    const values = curve.level_values || curve.values.flat(2);
-    for (const value of values) {
+    for (const value of shapeValues(curve)) {
       low = Math.min(low, value);
       high = Math.max(high, value);
     }
-    low = Math.min(low, curve.missing ?? 0);
-    high = Math.max(high, curve.missing ?? 0);
   }
   return [low, high];
 }
 
+/** Return all values of a curve or a surface, that of missing values last. */
+const shapeValues = (shape) => [...(shape.level_values || shape.values.flat(2)), shape.missing ?? 0];
+
 const N_COLORS = 8; // class colors in page.css
+const N_SHADES = 16; // of each sign, in heat maps
 
 /** Whether each class has its own color; else colors show the sign of the score. */
 const hasClassColors = (labels) => labels.length > 2 && labels.length <= N_COLORS;
@@ -270,7 +289,10 @@ function signedBar(value, limits, signs, ends = null) {
   return track;
 }
 
-/** Show a value as a bar, with a line from one end of its band to the other if it has one. */
+/**
+ * Show a value as a bar, with a line from one end of its band to the other if it has one; an end
+ * that is cut off has no cap.
+ */
 function setSignedBar(track, value, [low, high], signs, ends = null) {
   const at = (v) => (100 * (Math.min(Math.max(v, low), high) - low)) / (high - low);
   const bar = track.firstChild;
@@ -283,9 +305,11 @@ function setSignedBar(track, value, [low, high], signs, ends = null) {
     bar.nextSibling?.remove();
     return;
   }
-  if (!bar.nextSibling) track.append(html("span", { class: "whisker" }));
-  bar.nextSibling.style.left = `${at(ends[0])}%`;
-  bar.nextSibling.style.width = `${at(ends[1]) - at(ends[0])}%`;
+  if (!bar.nextSibling) track.append(html("span"));
+  const whisker = bar.nextSibling;
+  whisker.className = `whisker${ends[0] < low ? " cut-low" : ""}${ends[1] > high ? " cut-high" : ""}`;
+  whisker.style.left = `${at(ends[0])}%`;
+  whisker.style.width = `${at(ends[1]) - at(ends[0])}%`;
 }
 
 const MAX_LEVELS = 8;
@@ -355,76 +379,4 @@ function collapseLevels(lines, { share, value }, limits, unit) {
     lines.forEach((line) => line.classList.toggle("collapsed", !isOpen));
   });
   return [item, ...lines];
-}
-
-/** Return a histogram of margins; negative ones, of misclassified rows, are marked. */
-function drawMargins({ edges, counts, lowest, highest, mean }) {
-  const largest = Math.max(...counts);
-  const low = Math.min(edges[0], 0);
-  const high = Math.max(edges[edges.length - 1], 0);
-  const frame = { ...FRAME, width: 420, height: 246, top: 20, bottom: 38 };
-  const label = `Histogram of the margins, from ${formatNumber(lowest)} to ` +
-    `${formatNumber(highest)}, mean ${formatNumber(mean)}`;
-  const plot = axes({ x: [low, high], y: [0, 1.05 * largest], frame, label, xName: "margin",
-    yName: "rows", yTicks: ticks(0, largest, 4).filter(Number.isInteger) });
-  counts.forEach((count, k) => {
-    if (!count) return;
-    const isWrong = edges[k + 1] <= 1e-12;
-    plot.chart.append(svg("rect", { class: isWrong ? "margin wrong" : "margin",
-      x: plot.atX(edges[k]) + 0.5,
-      width: Math.max(1, plot.atX(edges[k + 1]) - plot.atX(edges[k]) - 1),
-      y: plot.atY(count), height: plot.ground - plot.atY(count) },
-    svg("title", {}, `${formatNumber(edges[k])} to ${formatNumber(edges[k + 1])}: ${count}`)));
-  });
-  plot.chart.append(svg("line", { class: "separator", x1: plot.atX(0), x2: plot.atX(0),
-    y1: frame.top, y2: plot.ground }));
-  return plot.chart;
-}
-
-/** Whether the scores of a path are negated losses, as scikit-learn's neg_log_loss. */
-const isLoss = ({ scoring }) => Boolean(scoring) && scoring.startsWith("neg_");
-
-/** Return the name of the score or loss of a path. */
-function scoreName({ scoring }) {
-  if (scoring === "r2") return "R\u00b2";
-  return isLoss({ scoring }) ? scoring.slice(4).replaceAll("_", " ") : scoring || "score";
-}
-
-/** Return the validation score or loss against the values of a parameter; 0 is set apart. */
-function drawPath({ mean, std, chosen, scoring }, name, values) {
-  const sign = isLoss({ scoring }) ? -1 : 1;
-  const isChosen = typeof chosen === "number";
-  const zero = Math.log10(Math.min(...values.filter((value) => value > 0))) - 0.7;
-  const at = (value) => (value > 0 ? Math.log10(value) : zero);
-  const text = (c) => formatNumber(c === zero ? 0 : 10 ** c);
-  const points = values.map((c, k) => [at(c), mean[k], (std && std[k]) || 0])
-    .filter(([c, m]) => Number.isFinite(c) && m !== null)
-    .map(([c, m, s]) => [c, sign * m, s]);
-  const low = Math.min(...points.map(([, m, s]) => m - s));
-  const high = Math.max(...points.map(([, m, s]) => m + s));
-  const padding = 0.08 * (high - low) || 0.05;
-  const ends = [points[0][0], points[points.length - 1][0]];
-  const side = 0.03 * (ends[1] - ends[0]) || 0.5;
-  const frame = { ...FRAME, width: 420, height: 236, top: 20, bottom: 38 };
-  const decades = ticks(ends[0], ends[1], 6).filter((p) => Number.isInteger(p)
-    && (ends[0] !== zero || p > zero + 0.5));
-  const plot = axes({ x: [ends[0] - side, ends[1] + side], y: [low - padding, high + padding],
-    frame,
-    label: `Validation ${scoreName({ scoring })} at ${points.length} values of ${name}, from ` +
-      `${formatNumber(low)} to ${formatNumber(high)}` +
-      `${isChosen ? `; ${name} = ${formatNumber(chosen)} was chosen` : ""}`,
-    xName: name, yName: `validation ${scoreName({ scoring })}`,
-    xTicks: [...(ends[0] === zero ? [[zero, "0"]] : []),
-      ...decades.map((p) => [p, p < -3 || p > 4 ? `1e${p}` : formatNumber(10 ** p)])] });
-  const point = ([c, m]) => `${plot.atX(c).toFixed(2)} ${plot.atY(m).toFixed(2)}`;
-  const band = [...points.map(([c, m, s]) => point([c, m + s])),
-    ...[...points].reverse().map(([c, m, s]) => point([c, m - s]))];
-  plot.chart.append(svg("path", { class: "band", d: `M${band.join("L")}Z` }),
-    svg("path", { class: "line line-plain", d: `M${points.map(point).join("L")}` }));
-  const chosenPoint = points.find(([c]) => isChosen && Math.abs(c - at(chosen)) < 1e-9);
-  points.forEach(([c, m]) => plot.chart.append(svg("circle", {
-    class: c === chosenPoint?.[0] ? "current" : "dot",
-    cx: plot.atX(c), cy: plot.atY(m), r: c === chosenPoint?.[0] ? 6 : 3 },
-  svg("title", {}, `${name} = ${text(c)}: ${formatNumber(m)}`))));
-  return plot.chart;
 }

@@ -15,11 +15,18 @@ function drawSeveralClasses({ about, quality, labels, held_out: { n } }, rows) {
       role: "region", "aria-label": title }, matrix),
     html("p", { class: "hint" }, `${(n - quality.n_wrong).toLocaleString("en")} of ` +
       `${n.toLocaleString("en")} ${about.rows ? `${about.rows} ` : ""}rows are classified ` +
-      `correctly; the error is ${formatPercent(quality.n_wrong / n)}. Shading and percentages are ` +
-      "relative to the rows of the actual class; empty cells are 0.")));
+      `correctly; the error is ${formatPercent(quality.n_wrong / n)}.${
+        quality.confusion ? matrixNote(labels) : ""}`)));
   const table = classTable(labels, rows);
   cards.append(table.element);
   return { onSelect: table.onSelect };
+}
+
+/** Say what the shades and percentages of a confusion matrix are. */
+function matrixNote(labels) {
+  const hasShares = labels.length <= MAX_SHARE_CLASSES;
+  return ` ${hasShares ? "Shading and percentages are" : "Shading is"} relative to the rows of the ` +
+    "actual class; empty cells are 0.";
 }
 
 /** Return the histogram of the margins, for models without probabilities. */
@@ -33,6 +40,30 @@ function drawMarginCard({ margins }, labels) {
       "it is, the more certain the prediction. A row with a margin below zero is misclassified."),
     show: () => {},
   };
+}
+
+/** Return a histogram of margins; negative ones, of misclassified rows, are marked. */
+function drawMargins({ edges, counts, lowest, highest, mean }) {
+  const largest = Math.max(...counts);
+  const low = Math.min(edges[0], 0);
+  const high = Math.max(edges[edges.length - 1], 0);
+  const frame = { ...DECISION_FRAME, height: 246 };
+  const label = `Histogram of the margins, from ${formatNumber(lowest)} to ` +
+    `${formatNumber(highest)}, mean ${formatNumber(mean)}`;
+  const plot = axes({ x: [low, high], y: [0, 1.05 * largest], frame, label, xName: "margin",
+    yName: "rows", yTicks: ticks(0, largest, 4).filter(Number.isInteger) });
+  counts.forEach((count, k) => {
+    if (!count) return;
+    const isWrong = edges[k + 1] <= 1e-12;
+    plot.chart.append(svg("rect", { class: isWrong ? "margin wrong" : "margin",
+      x: plot.atX(edges[k]) + 0.5,
+      width: Math.max(1, plot.atX(edges[k + 1]) - plot.atX(edges[k]) - 1),
+      y: plot.atY(count), height: plot.ground - plot.atY(count) },
+    svg("title", {}, `${formatNumber(edges[k])} to ${formatNumber(edges[k + 1])}: ${count}`)));
+  });
+  plot.chart.append(svg("line", { class: "separator", x1: plot.atX(0), x2: plot.atX(0),
+    y1: frame.top, y2: plot.ground }));
+  return plot.chart;
 }
 
 /** Return a confusion matrix, with empty cells for 0. */

@@ -3,7 +3,6 @@
 const MAX_CARDS = window.innerWidth < 760 ? 6 : 18;
 const MAX_SHOWN_LEVELS = 8;
 const DIFFERENCE = "difference";
-const byId = (id) => document.getElementById(id);
 
 function drawComparison(summary) {
   drawModels(summary);
@@ -17,6 +16,7 @@ function drawComparison(summary) {
     drawSurfaces(summary);
   }
   drawRows(summary);
+  addSaveButtons(byId("main"));
 }
 
 /** Show a section, and a link to it. */
@@ -263,8 +263,10 @@ function curveCard(summary, term, curves, limits) {
   const isNumber = curves.some((curve) => curve && curve.values);
   const body = isCategory && !isNumber ? drawLevelPairs(summary, term, features, curves, limits)
     : drawOverlay(summary, name, features, curves, limits);
-  return html("article", { class: "card curve", "aria-label": name },
-    html("h3", { title: name }, html("span", {}, name), note), ...body);
+  const title = html("h3", { title: name }, html("span", {}, ...breakable(name)), note);
+  const card = html("article", { class: "card curve", "aria-label": name }, title, ...body);
+  title.append(saveButton(card, name, { rows: () => comparedRows(summary, term, curves) }));
+  return card;
 }
 
 /** Return the curves of both models over the density of the rows, and their values at a probe. */
@@ -457,6 +459,7 @@ function drawSurfaces(summary) {
     const cards = found.map(({ term, surfaces }) => ({ name: term.names.join(" \u00d7 "),
       element: surfaceCard(summary, term, surfaces, limit, signClasses(labels, score)) }));
     byId("surface-cards").replaceChildren(...cards.map(({ element }) => element));
+    addSaveButtons(byId("surface-cards"));
     finder.set(cards);
   }
   select.addEventListener("change", draw);
@@ -516,4 +519,4 @@ function reasonLine({ names, values, contributions }) {
       html("span", { class: `number m${k}` }, formatSigned(part))));
 }
 
-drawComparison(JSON.parse(byId("data").textContent));
+drawComparison(readData());

@@ -40,7 +40,7 @@ function surfaceCard(summary, term, surfaces, limit, signs) {
   };
   maps.forEach((map) => addPointer(map, point, across, up, limit, show, hide));
   return html("article", { class: "card curve", "aria-label": name },
-    html("h3", { title: name }, html("span", {}, name)),
+    html("h3", { title: name }, html("span", {}, ...breakable(name))),
     third ? html("p", { class: "hint" }, `at ${term.names[2]} = ${third.name}`) : null,
     html("div", { class: "maps" }, ...maps.map(({ chart }, k) => html("figure", {},
       html("figcaption", { class: `m${k}` }, summary.names[k]), chart))),

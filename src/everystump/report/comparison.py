@@ -17,7 +17,16 @@ from everystump.report._encoding import pack, to_plain
 from everystump.report._settings import describe_settings
 from everystump.report.page import escape_text, render_page
 
-_SCRIPTS = ("scorer.js", "charts.js", "finder.js", "compare_maps.js", "compare.js")
+_SCRIPTS = (
+    "scorer.js",
+    "charts.js",
+    "finder.js",
+    "snapshot.js",
+    "save.js",
+    "compare_maps.js",
+    "compare_rows.js",
+    "compare.js",
+)
 _STYLES = ("page.css", "compare.css")
 
 

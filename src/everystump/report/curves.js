@@ -171,7 +171,7 @@ function curveCard(summary, d, curve, limits, markers, signs, view, redraw) {
 /** Return the card of a term, with its name and a button that saves it. */
 function termCard({ terms }, t, readout, content, rows) {
   const { name } = terms[t];
-  const title = html("h3", { title: name }, html("span", {}, name), readout);
+  const title = html("h3", { title: name }, html("span", {}, ...breakable(name)), readout);
   const card = html("article", { class: "card curve", id: `curve-${t}`, "aria-label": name }, title,
     ...content.filter(Boolean));
   title.append(saveButton(card, name, { rows }));

@@ -4,6 +4,12 @@ const MAX_ENTRIES = 40; // levels along an axis of a map
 const MIN_SIZE = 0.08; // of a circle, relative to the largest
 const MAX_RADIUS = 3.2; // of the circle of the grid point with the most rows
 
+/** Return the entries of a number with two values, which is drawn as a category; null for others. */
+function listTwoValues({ two_values: values, distribution }) {
+  return values && values.map((x, k) => ({ codes: [x], share: distribution.shares[k],
+    name: formatNumber(x) }));
+}
+
 /**
  * Return the entries of a category along an axis of a surface, in the order in which they are
  * drawn: a level or, if the surface does not tell them apart, several. Numbers, weekdays and months
@@ -63,7 +69,7 @@ function gridPositions({ axis, entries, points, strip }) {
   const positions = new Array(axisLength(axis));
   if (entries) {
     entries.forEach(({ codes: [code] }, k) => {
-      positions[axis.cells ? axis.cells[code] : code] = points[k];
+      positions[nearestEntry(axis, code)] = points[k];
     });
   } else points.forEach((point, k) => { positions[k] = point; });
   if (strip) positions[positions.length - 1] = (strip[0] + strip[1]) / 2;

@@ -4,11 +4,7 @@
 const NORMAL_QUANTILE = 1.959963984540054; // 97.5%
 const EPSILON = 2 ** -52; // probabilities in the log loss are at least this, as in scikit-learn
 
-// The 97.5% quantiles of Student's t distribution with 1 to 30 degrees of freedom.
-const T_QUANTILES = [12.706205, 4.302653, 3.182446, 2.776445, 2.570582, 2.446912, 2.364624,
-  2.306004, 2.262157, 2.228139, 2.200985, 2.178813, 2.160369, 2.144787, 2.131450, 2.119905,
-  2.109816, 2.100922, 2.093024, 2.085963, 2.079614, 2.073873, 2.068658, 2.063899, 2.059539,
-  2.055529, 2.051831, 2.048407, 2.045230, 2.042272];
+const MANY_DEGREES = 400; // of freedom, for which Student's t is expanded around the normal one
 
 /** Return Wilson's score interval of a proportion, null without rows. */
 function wilson(hits, n, quantile = NORMAL_QUANTILE) {
@@ -29,13 +25,38 @@ function meanInterval(sum, squares, n) {
   return { mean, interval: [mean - half, mean + half] };
 }
 
-/** Return the 97.5% quantile of Student's t; an expansion in 1 / degrees beyond the table. */
+/** Return the 97.5% quantile of Student's t: tan(angle) * sqrt(degrees), found by bisection. */
 function studentQuantile(degrees) {
-  if (degrees <= T_QUANTILES.length) return T_QUANTILES[degrees - 1];
+  if (degrees > MANY_DEGREES) return expandedQuantile(degrees);
+  let [low, high] = [0, Math.PI / 2];
+  for (let k = 0; k < 60; k += 1) {
+    const middle = (low + high) / 2;
+    if (studentProbability(middle, degrees) < 0.95) low = middle;
+    else high = middle;
+  }
+  return Math.tan((low + high) / 2) * Math.sqrt(degrees);
+}
+
+/** Return the probability that Student's t is within tan(angle) * sqrt(degrees) of 0. */
+function studentProbability(angle, degrees) {
+  const cosine = Math.cos(angle);
+  const isOdd = degrees % 2 === 1;
+  let term = isOdd ? cosine : 1;
+  let sum = degrees === 1 ? 0 : term;
+  for (let k = isOdd ? 3 : 2; k <= degrees - 2; k += 2) { // a finite series for whole degrees
+    term *= ((k - 1) / k) * cosine ** 2;
+    sum += term;
+  }
+  return isOdd ? (2 / Math.PI) * (angle + Math.sin(angle) * sum) : Math.sin(angle) * sum;
+}
+
+/** Return the 97.5% quantile of Student's t for many degrees of freedom. */
+function expandedQuantile(degrees) {
   const z = NORMAL_QUANTILE;
   return z + (z ** 3 + z) / (4 * degrees) +
     (5 * z ** 5 + 16 * z ** 3 + 3 * z) / (96 * degrees ** 2) +
-    (3 * z ** 7 + 19 * z ** 5 + 17 * z ** 3 - 15 * z) / (384 * degrees ** 3);
+    (3 * z ** 7 + 19 * z ** 5 + 17 * z ** 3 - 15 * z) / (384 * degrees ** 3) +
+    (79 * z ** 9 + 776 * z ** 7 + 1482 * z ** 5 - 1920 * z ** 3 - 945 * z) / (92160 * degrees ** 4);
 }
 
 /** Return the scores of rows of a class and of the others, both in ascending order. */

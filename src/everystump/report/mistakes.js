@@ -77,7 +77,7 @@ function topClasses(numbers, n = 3) {
 
 /** Return the button that opens a row, and how many rows are identical to it. */
 function rowButton(row, panel) {
-  const button = html("button", { type: "button" }, `row ${row.name}`);
+  const button = html("button", { type: "button", title: `row ${row.name}` }, `row ${row.name}`);
   button.addEventListener("click", () => {
     panel.startFromRow(row.row);
     byId("whatif").scrollIntoView();

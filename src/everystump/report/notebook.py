@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from html import escape
 from typing import Any
 
+from everystump._text import displayable
 from everystump.report.page import render
 from everystump.report.summary import summarize
 
@@ -82,5 +83,4 @@ def show(
     if not isinstance(height, int) or isinstance(height, bool) or height < 1:
         raise ValueError(f"height={height!r} must be a positive number of pixels, such as 800.")
     summary = summarize(model, X, y, about=about)
-    title = summary["title"].encode("utf-8", "replace").decode()
-    return InlinePage(render(summary), title, height)
+    return InlinePage(render(summary), displayable(summary["title"]), height)

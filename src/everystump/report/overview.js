@@ -36,7 +36,8 @@ function drawMetrics(metrics) {
           ? html("span", { class: "below" }, row.interval) : null))));
   fill(byId("metrics"), {}, [html("div", { id: "tiles", class: "tiles" }, ...tiles),
     html("p", { class: "hint" }, `The baseline is a constant prediction: ${metrics.always}.`),
-    html("details", {}, html("summary", {}, `All ${lines.length} metrics`),
+    html("details", {}, html("summary", {},
+      lines.length > tiles.length ? `All ${lines.length} metrics` : "As a table"),
       html("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": metrics.title },
         html("table", { class: "metrics" }, html("thead", {}, head),
           html("tbody", {}, ...lines))))]);
@@ -131,4 +132,52 @@ function explainStrength({ path: { chosen }, strength }) {
     "gives weak interactions, and 0 stands for a model without interactions. " +
     `Strength\u00a0=\u00a0${formatNumber(chosen)} was chosen` +
     `${isOther ? `; it is ${formatNumber(strength)} for the C chosen with interactions` : ""}.`;
+}
+
+/** Whether the scores of a path are negated losses, as scikit-learn's neg_log_loss. */
+const isLoss = ({ scoring }) => Boolean(scoring) && scoring.startsWith("neg_");
+
+/** Return the name of the score or loss of a path. */
+function scoreName({ scoring }) {
+  if (scoring === "r2") return "R\u00b2";
+  return isLoss({ scoring }) ? scoring.slice(4).replaceAll("_", " ") : scoring || "score";
+}
+
+/** Return the validation score or loss against the values of a parameter; 0 is set apart. */
+function drawPath({ mean, std, chosen, scoring }, name, values) {
+  const sign = isLoss({ scoring }) ? -1 : 1;
+  const isChosen = typeof chosen === "number";
+  const zero = Math.log10(Math.min(...values.filter((value) => value > 0))) - 0.7;
+  const at = (value) => (value > 0 ? Math.log10(value) : zero);
+  const text = (c) => formatNumber(c === zero ? 0 : 10 ** c);
+  const points = values.map((c, k) => [at(c), mean[k], (std && std[k]) || 0])
+    .filter(([c, m]) => Number.isFinite(c) && m !== null)
+    .map(([c, m, s]) => [c, sign * m, s]);
+  const low = Math.min(...points.map(([, m, s]) => m - s));
+  const high = Math.max(...points.map(([, m, s]) => m + s));
+  const padding = 0.08 * (high - low) || 0.05;
+  const ends = [points[0][0], points[points.length - 1][0]];
+  const side = 0.03 * (ends[1] - ends[0]) || 0.5;
+  const frame = { ...DECISION_FRAME, height: 236 };
+  const decades = ticks(ends[0], ends[1], 6).filter((p) => Number.isInteger(p)
+    && (ends[0] !== zero || p > zero + 0.5));
+  const plot = axes({ x: [ends[0] - side, ends[1] + side], y: [low - padding, high + padding],
+    frame,
+    label: `Validation ${scoreName({ scoring })} at ${points.length} values of ${name}, from ` +
+      `${formatNumber(low)} to ${formatNumber(high)}` +
+      `${isChosen ? `; ${name} = ${formatNumber(chosen)} was chosen` : ""}`,
+    xName: name, yName: `validation ${scoreName({ scoring })}`,
+    xTicks: [...(ends[0] === zero ? [[zero, "0"]] : []),
+      ...decades.map((p) => [p, p < -3 || p > 4 ? `1e${p}` : formatNumber(10 ** p)])] });
+  const point = ([c, m]) => `${plot.atX(c).toFixed(2)} ${plot.atY(m).toFixed(2)}`;
+  const band = [...points.map(([c, m, s]) => point([c, m + s])),
+    ...[...points].reverse().map(([c, m, s]) => point([c, m - s]))];
+  plot.chart.append(svg("path", { class: "band", d: `M${band.join("L")}Z` }),
+    svg("path", { class: "line line-plain", d: `M${points.map(point).join("L")}` }));
+  const chosenPoint = points.find(([c]) => isChosen && Math.abs(c - at(chosen)) < 1e-9);
+  points.forEach(([c, m]) => plot.chart.append(svg("circle", {
+    class: c === chosenPoint?.[0] ? "current" : "dot",
+    cx: plot.atX(c), cy: plot.atY(m), r: c === chosenPoint?.[0] ? 6 : 3 },
+  svg("title", {}, `${name} = ${text(c)}: ${formatNumber(m)}`))));
+  return plot.chart;
 }

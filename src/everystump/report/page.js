@@ -1,7 +1,6 @@
 // The page: sections that are built from the summary and shown if they have content.
 
 const MAX_IMPORTANCES = 15;
-const byId = (id) => document.getElementById(id);
 
 /** Return the terms of the model: its features, and the interactions of some of them. */
 function describeTerms({ features, interactions = [] }) {
@@ -127,7 +126,7 @@ function drawVersions({ about: { versions } }) {
     : String(versions);
 }
 
-const summary = JSON.parse(byId("data").textContent);
+const summary = readData();
 summary.document = unpack(summary.document);
 attachBands(summary.document, summary.bands);
 unpackFeatures(summary.features);

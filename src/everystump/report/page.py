@@ -14,6 +14,7 @@ from importlib.resources import files
 from typing import Any
 
 from everystump._files import check_output_path, write_text
+from everystump._text import displayable
 from everystump.report._encoding import pack, pack_bands, pack_features
 from everystump.report.summary import summarize
 
@@ -159,8 +160,8 @@ def _hash(text: str) -> str:
 
 
 def escape_text(text: str) -> str:
-    """Return text for HTML; lone surrogates, which UTF-8 cannot encode, become question marks."""
-    return escape(text.encode("utf-8", "replace").decode())
+    """Return text for HTML; see `displayable`."""
+    return escape(displayable(text))
 
 
 def _edits(edits: list[str]) -> str:

@@ -77,7 +77,9 @@ function paintBorder(node, picture, { x, y }) {
   const paths = { ring: `M${left} ${middle}a${box.width / 2} ${box.width / 2} 0 1 0 ${box.width} 0` +
     `a${box.width / 2} ${box.width / 2} 0 1 0 ${-box.width} 0`,
   reference: `M${left} ${top}V${bottom}`,
-  whisker: `M${left} ${middle - 3}v6M${left} ${middle}H${right}M${right} ${middle - 3}v6` };
+  whisker: `M${left} ${middle}H${right}` +
+    `${node.matches(".cut-low") ? "" : `M${left} ${middle - 3}v6`}` +
+    `${node.matches(".cut-high") ? "" : `M${right} ${middle - 3}v6`}` };
   const kind = Object.keys(paths).find((name) => node.classList.contains(name));
   picture.append(svg("path", { d: paths[kind], fill: "none", opacity: style.opacity,
     stroke: kind === "whisker" ? style.borderTopColor : style.borderLeftColor,

@@ -9,7 +9,6 @@ const BAR_HEIGHT = 14; // of the highest bar of a distribution
 const LETTER = 6.2; // the mean width of a letter
 const MAX_LETTERS = 13; // of the name of a level
 const HATCH = 8; // the distance between strokes
-const N_SHADES = 16; // of each sign
 const RASTER = [64, 48]; // shaded parts of an axis of numbers: across, up
 const ROTATION = 40; // degrees, of names of levels that are too long for their columns
 
@@ -24,7 +23,8 @@ function drawSurface(summary, term, surface, limit, signs, curveOf) {
     const d = surface.features[j];
     const { levels } = summary.document.features[d];
     return { axis: surface.axes[j], feature: summary.features[d],
-      levels: levels && listCells(surface, j, summary.features[d], levels, curveOf(d)) };
+      levels: levels ? listCells(surface, j, summary.features[d], levels, curveOf(d))
+        : listTwoValues(summary.features[d]) };
   }));
   const chart = svg("svg", { class: "chart map", viewBox: `0 0 ${frame.width} ${frame.height}`,
     role: "img", "aria-label": `Heat map of ${term.name}, from ` +

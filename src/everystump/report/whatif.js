@@ -76,10 +76,10 @@ function buildWhatIf(panel, summary, scorer, onChange) {
   };
 }
 
-/** Return an interval that contains zero and all values of the curves and surfaces. */
+/** Return an interval that contains zero, all curves and surfaces, and much of their bands. */
 function contributionLimits(model) {
-  const [low, high] = rangeOf(model.scores.flatMap(({ curves, surfaces = [] }) =>
-    [...curves, ...surfaces]));
+  const shapes = model.scores.flatMap(({ curves, surfaces = [] }) => [...curves, ...surfaces]);
+  const [low, high] = widenForBands(rangeOf(shapes), shapes.flatMap(shapeBandEnds));
   return low === high ? [-1, 1] : [low, high];
 }
 
