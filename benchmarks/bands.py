@@ -60,14 +60,19 @@ def times(settings: Settings) -> Iterator[Row]:
 
 
 class _Simulation(NamedTuple):
-    """A model, the distribution of its targets, and the factor of the true curves."""
+    """A model, the distribution of its targets, and the true contribution of each term to a row.
+
+    The last axis is that of the terms, the one before it that of the rows; the first one is that of
+    the classes, if there are several.
+    """
 
     model: Any
     draw: Callable[[np.ndarray, np.random.Generator], np.ndarray]
-    factor: float = 1.0
+    truth: Callable[[np.ndarray], np.ndarray]
+    table: Callable[[int, np.random.Generator], np.ndarray]
 
 
-def _curves(x: np.ndarray, factor: float) -> np.ndarray:
+def _curves(x: np.ndarray) -> np.ndarray:
     """Return the true curve of each of five features: smooth, straight, a step, peaked, none."""
     parts = [
         np.sin(2 * x[:, 0]),
@@ -76,7 +81,7 @@ def _curves(x: np.ndarray, factor: float) -> np.ndarray:
         np.exp(-4 * x[:, 3] ** 2),
         np.zeros(len(x)),
     ]
-    return factor * np.column_stack(parts)
+    return np.column_stack(parts)
 
 
 def _table(n: int, rng: np.random.Generator) -> np.ndarray:
@@ -84,32 +89,61 @@ def _table(n: int, rng: np.random.Generator) -> np.ndarray:
     return np.sqrt(0.7) * rng.normal(size=(n, 5)) + np.sqrt(0.3) * rng.normal(size=(n, 1))
 
 
+def _curves_and_product(x: np.ndarray) -> np.ndarray:
+    """Return the true curves of two features, and their product."""
+    return np.column_stack([np.sin(2 * x[:, 0]), 0.5 * x[:, 1], x[:, 0] * x[:, 1]])
+
+
+def _mirrored_table(n: int, rng: np.random.Generator) -> np.ndarray:
+    """Return two normal features with all signs, so that their product is pure in the sample."""
+    x = rng.normal(size=(n // 4, 2))
+    return np.vstack([x * signs for signs in ((1, 1), (1, -1), (-1, 1), (-1, -1))])
+
+
+def _simulations() -> dict[str, _Simulation]:
+    squared = StumpRegressorCV(interactions=0, n_jobs=N_JOBS)
+    poisson = StumpRegressorCV(interactions=0, loss="poisson", n_jobs=N_JOBS)
+    logistic = StumpLogisticRegressionCV(interactions=0, n_jobs=N_JOBS)
+    return {
+        "StumpRegressorCV, noise 1": _Simulation(
+            squared, lambda f, rng: f + rng.normal(size=len(f)), _curves, _table
+        ),
+        "StumpRegressorCV, noise 0.3": _Simulation(
+            squared, lambda f, rng: f + 0.3 * rng.normal(size=len(f)), _curves, _table
+        ),
+        "StumpRegressorCV, Poisson": _Simulation(
+            poisson, lambda f, rng: rng.poisson(np.exp(f)).astype(float), _curves, _table
+        ),
+        "StumpLogisticRegressionCV": _Simulation(
+            logistic,
+            lambda f, rng: rng.random(len(f)) < 1 / (1 + np.exp(-f)),
+            lambda x: 2 * _curves(x),
+            _table,
+        ),
+        "StumpLogisticRegressionCV, 3 classes": _Simulation(
+            logistic,
+            lambda f, rng: (f + rng.gumbel(size=f.shape)).argmax(axis=0),
+            lambda x: np.multiply.outer([1, 0, -1], _curves(x)),
+            _table,
+        ),
+        "StumpRegressorCV, a pair, noise 1": _Simulation(
+            StumpRegressorCV(interactions=[(0, 1)], n_jobs=N_JOBS),
+            lambda f, rng: f + rng.normal(size=len(f)),
+            _curves_and_product,
+            _mirrored_table,
+        ),
+    }
+
+
 def coverage(settings: Settings) -> StudyTable:
     """Coverage of 95% bands of true centered curves, with C chosen by cross-validation.
 
-    The truth is a sum of four curves and an unused feature, which are correlated.  Coverage is the
-    mean over the samples, the curves and the simulated tables.  The standard error, which the
+    The truth is a sum of four curves and an unused feature, which are correlated; times 1, 0 and -1
+    for three classes.  With a pair, it is a sum of two curves and their product.  Coverage is the
+    mean over the samples, the terms and the simulated tables.  The standard error, which the
     band has, and the actual error are root mean squares.
     """
-    simulations = {
-        "StumpRegressorCV, noise 1": _Simulation(
-            StumpRegressorCV(interactions=0, n_jobs=N_JOBS),
-            lambda f, rng: f + rng.normal(size=len(f)),
-        ),
-        "StumpRegressorCV, noise 0.3": _Simulation(
-            StumpRegressorCV(interactions=0, n_jobs=N_JOBS),
-            lambda f, rng: f + 0.3 * rng.normal(size=len(f)),
-        ),
-        "StumpRegressorCV, Poisson": _Simulation(
-            StumpRegressorCV(interactions=0, loss="poisson", n_jobs=N_JOBS),
-            lambda f, rng: rng.poisson(np.exp(f)).astype(float),
-        ),
-        "StumpLogisticRegressionCV": _Simulation(
-            StumpLogisticRegressionCV(interactions=0, n_jobs=N_JOBS),
-            lambda f, rng: rng.random(len(f)) < 1 / (1 + np.exp(-f)),
-            factor=2.0,
-        ),
-    }
+    simulations = _simulations()
     n_tables, rows = (10 if settings.quick else 40), []
     for title, simulation in simulations.items():
         for n in (200, 1000, 5000):
@@ -128,14 +162,14 @@ def _cover(
     covered, standard_errors, errors, costs = [], [], [], []
     for seed in range(n_tables):
         rng = np.random.default_rng([seed, n])
-        X = _table(n, rng)
-        truth = _curves(X, simulation.factor)
-        y = simulation.draw(truth.sum(axis=1), rng)
+        X = simulation.table(n, rng)
+        truth = simulation.truth(X)
+        y = simulation.draw(truth.sum(axis=-1), rng)
         model = simulation.model.fit(X, y).compute_bands(X, y, **options)
         costs.append(model.C_)
-        own, bands = (part.contributions(X) for part in (model.shapes_, model.standard_errors_))
-        distance = np.abs(own - (truth - truth.mean(axis=0)))
-        covered.append(np.mean(distance <= _LEVEL_Z * bands, axis=0))
+        own, bands = (_contributions(m, X) for m in (model.shapes_, model.standard_errors_))
+        distance = np.abs(own - (truth - truth.mean(axis=-2, keepdims=True)))
+        covered.append(np.mean(distance <= _LEVEL_Z * bands, axis=-2))
         standard_errors.append(np.mean(bands**2))
         errors.append(np.mean(distance**2))
     by_curve = np.mean(covered, axis=0)
@@ -148,3 +182,10 @@ def _cover(
         float(np.sqrt(np.mean(standard_errors))),
         float(np.sqrt(np.mean(errors))),
     )
+
+
+def _contributions(models: Any, X: np.ndarray) -> np.ndarray:
+    """Return the contribution of each term to each row, by class if there are several."""
+    if isinstance(models, list):
+        return np.stack([model.contributions(X) for model in models])
+    return models.contributions(X)

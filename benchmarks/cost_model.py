@@ -1,10 +1,11 @@
 """A model of the cost of fits on a cluster, from two small fits, checked on larger ones.
 
-The seconds of each phase of a fit are assumed to be ``start + slope * rows / threads``: the passes
-over the data that read and bin it, and the mean call of the solver, whose number is that of
-the larger of the two small fits.  All fits are of `DaskStumpLogisticRegression` on single-threaded
-worker processes of this machine, with partitions in their memory.  Seconds are processor time, the
-mean of the workers plus that of the client: other processes on the machine matter little.
+The seconds of each phase of a fit are assumed to be ``start + slope * rows / threads``: reading the
+partitions, finding the bins of their values, and the mean call of the solver, whose number is that
+of the larger of the two small fits.  All fits are of `DaskStumpLogisticRegression` on
+single-threaded worker processes of this machine, with partitions in their memory.  Seconds are
+processor time, the mean of the workers plus that of the client: other processes on the machine
+matter little.
 """
 
 from __future__ import annotations
@@ -26,16 +27,18 @@ from benchmarks.settings import Settings, log
 from everystump.datasets import flip_labels, make_twonorm
 
 _PHASES = (READING, BINNING, SOLVER, "rest")
-_GATHER, _SCATTER = f"{SOLVER}: set_direction", f"{SOLVER}: sums"
-# Partitions have the same size in all fits: the time of a sketch is not linear in it.
+# Calls with one gather and with one scatter, and with the loss of every row.
+_GATHER, _SCATTER = f"{SOLVER}: directional_slopes", f"{SOLVER}: sums"
 _PART_ROWS = 62_500
 _PILOT_ROWS = (2 * _PART_ROWS, 8 * _PART_ROWS)
-# The network of the plan: bytes per second of the client, and seconds for the way there and back.
+# The threads of a worker of the plan, and its network: bytes per second of the client, and seconds
+# for the way there and back.
+_WORKER_THREADS = 8
 _BANDWIDTH, _LATENCY = 1.25e9, 0.5e-3
 _HEADER = (
     *("rows", "features", "pairs", "bins", "threads", "calls"),
-    *("read ns", "bin ns", "gather ns", "scatter ns", "ms per call"),
-    *("predicted s", "measured s", "ratio"),
+    *("read ns", "bin ns", "gather ns", "scatter ns", "call ns", "ms per call"),
+    *("read s", "bin s", "calls s", "rest s", "network s", "predicted s", "measured s", "ratio"),
     *("kB per call and worker", "bytes per row, predicted", "measured"),
 )
 
@@ -57,12 +60,13 @@ class Size:
 
     @property
     def row_bytes(self) -> float:
-        """About the bytes of a row on a worker at the peak.
+        """About the bytes of a row on a worker at the peak, besides those of its partition.
 
-        These are its codes, which are copied while partitions are joined, and about 60 bytes for
-        its label and the vectors of the solver; pairs use codes of their features.
+        While rows are encoded, these are a cell of 2 bytes and a code per value; then the code, and
+        about 60 bytes for the label and the vectors of the solver.  Pairs use these codes.
         """
-        return 3 * self.n_features * (1 if self.n_bins <= 256 else 2) + 60
+        code_bytes = self.n_features * (1 if self.n_bins <= 256 else 2)
+        return code_bytes + max(2 * self.n_features, 60)
 
 
 @dataclass(frozen=True)
@@ -90,10 +94,6 @@ class CostModel:
     small: Measured
     large: Measured
 
-    def seconds(self, size: Size) -> float:
-        """Return the predicted seconds of a fit."""
-        return sum(self.phase(phase, size) for phase in _PHASES)
-
     def phase(self, phase: str, size: Size) -> float:
         """Return the predicted seconds of a phase."""
         if phase == "rest":  # the client's work on tables does not depend on the rows
@@ -104,19 +104,23 @@ class CostModel:
         return n_steps[1] * (start + slope * size.n_rows / size.n_threads)
 
     def rates(self) -> tuple[float, ...]:
-        """Return the nanoseconds per value and thread of four loops, and milliseconds per call."""
+        """Return nanoseconds per value and thread, and milliseconds per call.
+
+        The former are those of reading, binning, a gather, a scatter, and a mean call.
+        """
         fits = (self.small, self.large)
         by_loop = [
             [fit.seconds[READING] for fit in fits],
             [fit.seconds[BINNING] for fit in fits],
             [fit.gather for fit in fits],
             [fit.scatter for fit in fits],
+            [fit.seconds[SOLVER] / fit.n_calls for fit in fits],
         ]
         size = self.large.size
-        counts = (size.n_features, size.n_features, size.n_lookups, size.n_lookups)
-        slopes = [self._line(seconds)[1] for seconds in by_loop]
-        start, _ = self._line([fit.seconds[SOLVER] / fit.n_calls for fit in fits])
-        return (*(1e9 * s / n for s, n in zip(slopes, counts, strict=True)), 1e3 * start)
+        counts = (*[size.n_features] * 2, *[size.n_lookups] * 3)
+        lines = [self._line(seconds) for seconds in by_loop]
+        nanoseconds = (1e9 * slope / n for (_, slope), n in zip(lines, counts, strict=True))
+        return (*nanoseconds, 1e3 * lines[-1][0])
 
     def row_bytes(self, fit: Measured) -> float:
         """Return the bytes per row of a fit, from the difference to the smaller of the two."""
@@ -150,7 +154,7 @@ def predictions(settings: Settings) -> StudyTable:
         measured = _measure(size, settings)
         rows.append(_row(model, size, measured))
         log(f"  {rows[-1]}")
-    plan = Size(10**9, 100, n_threads=15 * 8)
+    plan = Size(10**9, 100, n_threads=15 * _WORKER_THREADS)
     for size in (plan, replace(plan, n_pairs=100)):
         rows.append(_row(_pilot(size, settings), size, None))
     title = "Fits on a cluster: predicted from two small ones, and measured; the last two are plans"
@@ -171,19 +175,18 @@ def _pilot(size: Size, settings: Settings) -> CostModel:
 
 
 def _row(model: CostModel, size: Size, measured: Measured | None) -> tuple:
-    predicted = model.seconds(size)
-    found: tuple = ("-", "-")
+    phases = [model.phase(phase, size) for phase in _PHASES]
+    network = 0.0
     if measured is None:
-        n_workers = size.n_threads / 8
-        n_bytes = model.large.call_bytes * n_workers
-        predicted += model.large.n_calls * (_LATENCY + n_bytes / _BANDWIDTH)
-    else:
-        found = measured.total, predicted / measured.total
+        n_bytes = model.large.call_bytes * size.n_threads / _WORKER_THREADS
+        network = model.large.n_calls * (_LATENCY + n_bytes / _BANDWIDTH)
+    predicted = sum(phases) + network
+    found = ("-", "-") if measured is None else (measured.total, predicted / measured.total)
     return (
         *(f"{size.n_rows:,}", size.n_features, size.n_pairs, size.n_bins, size.n_threads),
         model.large.n_calls,
         *model.rates(),
-        *(predicted, *found),
+        *(*phases, network, predicted, *found),
         model.large.call_bytes / 1e3,
         size.row_bytes,
         "-" if measured is None else model.row_bytes(measured),

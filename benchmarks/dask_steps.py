@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pickle
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
 READING, BINNING, SOLVER = "reading", "binning", "solver"
-_BINNING = ("sample_values", "count")
+_BINNING = ("sample_values", "count", "set_design")
 
 
 @dataclass
@@ -39,9 +39,12 @@ class Steps:
         self.seconds.append(self.clock() - start)
 
     def select(self, prefix: str) -> list[float]:
-        """Return the seconds of the steps whose names start with ``prefix``."""
+        """Return the seconds of the steps whose names start with ``prefix``; raise if none does."""
         pairs = zip(self.names, self.seconds, strict=True)
-        return [seconds for name, seconds in pairs if name.startswith(prefix)]
+        found = [seconds for name, seconds in pairs if name.startswith(prefix)]
+        if not found:
+            raise LookupError(f"No step of the fit is named {prefix!r}, only {set(self.names)}.")
+        return found
 
 
 @contextmanager
@@ -56,18 +59,20 @@ def observe_steps(steps: Steps) -> Iterator[None]:
             return start(self, *args)
 
     def observed_run(self: Any, call: Any) -> Any:
-        with steps.step(_name(call)):
+        with steps.step(_name([*self._waiting, call])):
             return run(self, call)
 
     with _replaced(start=observed_start, _run=observed_run):
         yield
 
 
-def _name(call: Any) -> str:
-    """Return the name of a step."""
-    if call.method == "call":
-        return f"{SOLVER}: {call.args[1]}"
-    return f"{BINNING}: {call.method}" if call.method in _BINNING else f"{READING}: {call.method}"
+def _name(calls: Sequence[Any]) -> str:
+    """Return the name of a step: its phase, and the last of the calls that are sent together."""
+    last = calls[-1]
+    name = last.args[1] if last.method == "call" else last.method
+    if any(call.method in _BINNING for call in calls):
+        return f"{BINNING}: {name}"
+    return f"{SOLVER if last.method == 'call' else READING}: {name}"
 
 
 @dataclass

@@ -10,7 +10,7 @@ from functools import reduce
 
 import numpy as np
 from oracles import LIBSVM_STEPS, box_interior_point, gaps
-from scipy.special import expit, xlogy
+from scipy.special import expit, xlog1py, xlogy
 from sklearn.svm import SVC
 
 CELLS_OF_TRIPLES = 12
@@ -229,7 +229,8 @@ def dual_of(loss, a, cost):
     if loss == "squared_hinge":
         return float(np.sum(a - a**2 / (4 * cost)))
     p = a / cost
-    return float(-cost @ (xlogy(p, p) + xlogy(1 - p, 1 - p)))
+    # Not xlogy(1 - p, 1 - p): the rounding of 1 - p, times a large cost, would count.
+    return float(-cost @ (xlogy(p, p) + xlog1py(1 - p, -p)))
 
 
 def solve_dense(loss, K, y, cost, *, fit_intercept):

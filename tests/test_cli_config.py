@@ -55,8 +55,7 @@ def test_a_run_is_repeated(tmp_path):
         "data": str(data),
         "target": "y",
         "out": str(out),
-        "model": "stump-logistic",
-        "task": "classification",
+        "task": "auto",
         "C": 0.5,
         "interactions": "a:b",
         "interaction-strength": 0.1,
@@ -75,6 +74,7 @@ def test_a_run_is_repeated(tmp_path):
     X = pd.read_csv(data)[["a", "b"]]
     assert np.array_equal(first.decision_function(X), second.decision_function(X))
     assert first.about_ == second.about_
+    assert out.read_bytes() == other.read_bytes()
     assert input_error("fit", "--config", config).endswith("pass --force to overwrite it.")
 
 
@@ -106,6 +106,30 @@ def test_the_command_line_takes_precedence(tmp_path):
     assert "3 folds" in model.about_["error"]["how"]
     done = run("fit", data, "--config", config, "-o", out, "--force", "--holdout", 0.2)
     assert load(out).about_["n_held_out"] == 24 and "k" in done.stdout
+
+
+def test_a_regression_is_repeated(tmp_path):
+    frame = pd.DataFrame({"x": np.arange(60.0) % 7, "y": np.arange(60.0) ** 1.5})
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    out, other, config = (tmp_path / name for name in ("a.stump", "b.stump", "run.toml"))
+    options = ("--target", "y", "--C", 1, "--interactions", 0, "-o", out, "--save-config", config)
+    assert run("fit", tmp_path / "t.csv", *options).exit_code == 0
+    assert run("fit", "--config", config, "-o", other).exit_code == 0
+    assert out.read_bytes() == other.read_bytes()
+
+
+def test_flags_of_a_file_are_switched_off(tmp_path):
+    data, config = write_table(tmp_path), tmp_path / "my run.toml"
+    options = ("--target", "y", "--C", 1, "--interactions", 0, "--refit", "--bands")
+    done = run("fit", data, *options, "-o", tmp_path / "a.stump", "--save-config", config)
+    assert done.exit_code == 0, done.output
+    text = config.read_text()
+    assert tomllib.loads(text)["refit"] is True and "--config 'my run.toml'" in text
+    out = tmp_path / "b.stump"
+    done = run("fit", "--config", config, "--no-refit", "--no-bands", "-o", out)
+    assert done.exit_code == 0, done.output
+    assert "refit" not in load(out).about_ and load(tmp_path / "a.stump").about_["refit"]
+    assert getattr(load(out), "standard_errors_", None) is None
 
 
 @pytest.mark.parametrize(

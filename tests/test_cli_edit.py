@@ -105,6 +105,20 @@ def test_intervals_of_a_regression_are_dropped(tmp_path):
     )
 
 
+def test_a_regression_says_that_edits_leave_no_intervals(tmp_path):
+    x = np.linspace(0.0, 1.0, 200)
+    pd.DataFrame({"x": x, "y": 1e5 * x}).to_csv(tmp_path / "t.csv", index=False)
+    out, edit = tmp_path / "m.stump", tmp_path / "e.stump"
+    options = ("--target", "y", "--C", 1, "--interactions", 0, "-o", out)
+    assert run("fit", tmp_path / "t.csv", *options).exit_code == 0
+    done = run("edit", out, "--cap", "x:-5000..5000", "-o", edit)
+    assert "-5,000 to +5,000" in done.stdout and "e+" not in done.stdout
+    bound = run("bound", edit, tmp_path / "t.csv").stdout
+    assert "no prediction intervals (it was edited)" in bound
+    flat = run("edit", out, "--flatten", "x", "-o", edit, "--force").stdout
+    assert flat.splitlines()[2].endswith("  0")  # not what is left by rounding
+
+
 def test_the_evaluation_before_and_after(model, tmp_path):
     data, path = model
     _, text = edited(model, tmp_path, data, "--remove", "a")
@@ -125,20 +139,17 @@ def test_the_evaluation_before_and_after(model, tmp_path):
         ((), "No edit: pass --flatten, --remove, --cap or --freeze"),
         (("--flatten", "aa"), "the model has no feature or interaction 'aa'; use 'a'."),
         (("--flatten", "a:1.."), None),
-        (
-            (
-                "--flatten",
-                "a:..",
-            ),
-            "add a range, such as age:30..40; one of its ends may be omitted",
-        ),
+        (("--flatten", "a:.."), "add a range of numbers, such as age:30..40; one of its ends may"),
+        (("--flatten", "a:1e400.."), "--flatten a:1e400..: 1e400 is too large; omit this end."),
         (("--flatten", "a:2..1"), "the range starts at 2 and ends at 1; swap them."),
-        (("--cap", "a"), "--cap a: add a range, such as age:-0.5..0.5"),
-        (("--freeze", "w:1..2"), "is a category and has no order"),
+        (("--cap", "a"), "--cap a: add a range of numbers, such as age:-0.5..0.5"),
+        (("--cap", "a:nan..1"), "--cap a:nan..1: add a range of numbers, such as"),
+        (("--freeze", "w:1..2"), "--freeze w:1..2: 'w' is a category, whose levels have no order"),
+        (("--flatten", "w:1..2"), "have no order; pass --flatten w, --cap or --remove."),
         (("--remove", "a:1..2"), "a feature is removed as a whole; omit the range"),
         (("--remove", "a:zz"), "no feature or interaction 'a:zz'"),
         (("--remove", "a:w:d:b:c"), "no feature or interaction"),
-        (("--flatten", "a:100..200"), "has no training samples"),
+        (("--flatten", "a:100..200"), "--flatten a:100..200: 'a' has no training samples"),
         (("--flatten", " "), "--flatten: name a column, such as age:30..40."),
     ],
 )

@@ -71,7 +71,19 @@ def test_probabilities_of_models_without_any(tmp_path):
     _, svm = fitted(tmp_path, frame, "--model", "stump-svm")
     for name in ("e.sql", "e.json", "e.onnx"):
         message = input_error("export", svm, "--probability", "-o", tmp_path / name)
-        assert message.startswith("--probability: StumpSVC predicts no probabilities; omit it, or")
+        assert message.startswith("--probability: the scores of StumpSVC are not log-odds; omit it")
+
+
+def test_probabilities_of_votes_are_not_exported(tmp_path):
+    some_rows(80).to_csv(tmp_path / "t.csv", index=False)
+    bag = tmp_path / "m.stump"
+    assert (
+        run("fit", tmp_path / "t.csv", "--target", "y", "--model", "bag", "-o", bag).exit_code == 0
+    )
+    assert hasattr(everystump.load(bag), "predict_proba")
+    for name in ("e.sql", "e.json"):
+        message = input_error("export", bag, "--probability", "-o", tmp_path / name)
+        assert message.startswith("--probability: the scores of StumpBaggingClassifier are not")
 
 
 def test_options_of_write(tmp_path):
@@ -80,7 +92,7 @@ def test_options_of_write(tmp_path):
     for options in ({"table": "t"}, {"keep": ["id"]}):
         with pytest.raises(ValueError, match="is for SQL, not for json; pass None, or to='sql'"):
             export.write(model, path, **options)
-    with pytest.raises(ValueError, match="StumpSVC has no predict_proba"):
+    with pytest.raises(ValueError, match="the scores of StumpSVC are not log-odds"):
         export.write(model, path, probability=True)
     export.write(model, tmp_path / "m.sql", table="t", keep=["id"])
     assert (tmp_path / "m.sql").read_text() == export.to_sql(model, "t", keep=["id"])

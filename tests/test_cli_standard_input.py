@@ -75,12 +75,15 @@ def test_other_formats_and_encodings(model):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b"", "- is empty; a table needs a header line and rows."),
-        (b"a,word\n", "- has a header but no rows; add rows."),
+        (b"", "standard input is empty; a table needs a header line and rows."),
+        (b"a,word\n", "standard input has a header but no rows; add rows."),
         (b"a,b\n1,2\n", "The data lack column 'word', which the model needs"),
-        (b"a,word\n1,u\n1,u,3\n", "-, line 3: 3 cells, but the header has 2"),
-        (b"SQLite format 3\0abc", "- is an SQLite database; save the table as CSV or Parquet."),
-        (b"\x1f\x8b\x08damaged", "- cannot be read"),
+        (b"a,word\n1,u\n1,u,3\n", "standard input, line 3: 3 cells, but the header has 2"),
+        (
+            b"SQLite format 3\0abc",
+            "standard input is an SQLite database; save the table as CSV",
+        ),
+        (b"\x1f\x8b\x08damaged", "standard input cannot be read"),
         (b"a,word\n\xff,u\n", "the text is not utf-8; pass --encoding latin-1"),
     ],
 )

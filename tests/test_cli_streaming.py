@@ -247,6 +247,50 @@ def test_invalid_files(tmp_path):
     assert "empty.csv has no rows" in stream_error(empty, tmp_path)
 
 
+@pytest.mark.parametrize(
+    ("suffix", "unreadable"),
+    [("csv", "is empty; a table needs a header"), ("parquet", "is not a readable Parquet file")],
+)
+def test_parts_without_rows_are_skipped(tmp_path, suffix, unreadable):
+    folder = tmp_path / "parts"
+    folder.mkdir()
+    frame = people()
+    for k, (first, last) in enumerate([(0, 0), (0, 500), (500, 500), (500, 1200)]):
+        write(frame[first:last], folder / f"{k}.{suffix}")
+    options = ("--interactions", 0, "--C", 1)
+    memory, _ = fit(write(frame, tmp_path / f"a.{suffix}"), tmp_path / "m.stump", *options)
+    streamed, _ = fit(folder, tmp_path / "s.stump", *options)
+    assert_same_models(streamed, memory)
+    predicted = run("predict", tmp_path / "s.stump", folder)
+    assert predicted.exit_code == 0 and predicted.stdout.count("\n") == 1201
+    (folder / f"empty.{suffix}").write_text("")
+    assert f"empty.{suffix} {unreadable}" in stream_error(folder, tmp_path)
+    for name in (1, 3, "empty"):
+        (folder / f"{name}.{suffix}").unlink()
+    message = stream_error(folder, tmp_path)
+    assert f"0.{suffix}, " in message and f"2.{suffix} have no rows; add some." in message
+
+
+def test_text_in_one_part_of_a_numeric_column(tmp_path, monkeypatch):
+    """As in one file: few words are missing values, and many make it a category."""
+    monkeypatch.setattr(spool, "_SCHEMA_ROWS", 1200)
+    folder = tmp_path / "parts"
+    folder.mkdir()
+    frame = people().astype({"pay": object, "age": object, "member": object})
+    frame.loc[500, "pay"] = "oops"
+    frame.loc[400:, "member"] = None
+    frame.loc[800:, "age"] = "old"
+    for k in range(3):
+        write(frame[400 * k : 400 * (k + 1)], folder / f"{k}.csv")
+    options = ("--interactions", 0, "--C", 1)
+    memory, expected = fit(write(frame, tmp_path / "a.csv"), tmp_path / "m.stump", *options)
+    streamed, output = fit(folder, tmp_path / "s.stump", *options)
+    assert_same_models(streamed, memory)
+    inferred = slice(1, 6)  # after the number of rows
+    assert output.splitlines()[inferred] == expected.splitlines()[inferred]
+    assert "age ('old' in 400 rows), pay ('oops' in 1 row)" in output
+
+
 def test_a_full_disk(tmp_path, monkeypatch):
     data = write(people(), tmp_path / "a.csv")
 

@@ -329,7 +329,7 @@ def test_options_are_checked_before_the_file_is_read(tmp_path, options, message)
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("--class-weight", "maybe=2"), "--class-weight: 'maybe' is not a class of 'y'; use 'yes'"),
+        (("--class-weight", "maybe=2"), "'maybe' is not a class of 'y'; choose one of 'no', 'yes'"),
         (("--class-weight", "yes=2,YES=3"), "--class-weight: 'yes' is listed twice"),
         (("--monotonic", "aa=1"), "--monotonic: 'aa' is not a feature; use 'a'."),
         (("--monotonic", "c=1"), "--monotonic: 'c' is categorical, and its levels have no order"),

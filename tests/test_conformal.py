@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import beta, kstest
 from sklearn.base import BaseEstimator, RegressorMixin, clone
+from sklearn.cluster import KMeans
 from sklearn.datasets import make_classification
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LinearRegression, LogisticRegression
@@ -245,6 +246,43 @@ def test_errors():
     logistic = StumpLogisticRegression().fit(X, y > 0)
     with pytest.raises(ValueError, match="conformity_score='raps' must be"):
         SplitConformalClassifier(logistic, conformity_score="raps").conformalize(X, y > 0)
+
+
+@pytest.mark.parametrize("model", [None, "regressor", [StumpRegressor()], StumpRegressor, np.sin])
+def test_what_is_not_an_estimator(model):
+    X, y = noisy(100)
+    for predictor in (
+        SplitConformalRegressor(model),
+        SplitConformalRegressor(model, prefit=False),
+        SplitConformalClassifier(model),
+        ConformalizedQuantileRegressor([model] * 3, prefit=True),
+        ConformalizedQuantileRegressor(model or "none"),
+    ):
+        work = predictor.conformalize if predictor.prefit else predictor.fit
+        with pytest.raises(ValueError, match=r"^estimator.*=.* is not a (regr|class).*; pass one"):
+            work(X, y)
+    with pytest.raises(ValueError, match=r"models=.* must be a list|models\[0\]=.* is not a"):
+        predict_quantiles([model], X)
+
+
+def test_models_that_do_not_predict_a_number():
+    X, y = noisy(100)
+    classifier = StumpLogisticRegression().fit(X, y > 0)
+    message = (
+        r"estimator=KMeans\(.*\) is a clusterer, which has no prediction intervals; pass a reg"
+    )
+    with pytest.raises(ValueError, match=message):
+        SplitConformalRegressor(KMeans(2).fit(X)).conformalize(X, y)
+    with pytest.raises(ValueError, match=r"estimator\[0\]=.* is a classifier"):
+        ConformalizedQuantileRegressor([classifier] * 3, prefit=True).conformalize(X, y)
+    with pytest.raises(ValueError, match=r"models\[1\]=.* is a classifier"):
+        predict_quantiles([StumpRegressor().fit(X, y), classifier], X)
+    for models in ([], StumpRegressor().fit(X, y)):
+        with pytest.raises(ValueError, match=r"models=.* must be a list of fitted regressors"):
+            predict_quantiles(models, X)
+    two = LinearRegression().fit(X, np.column_stack([y, y]))
+    with pytest.raises(ValueError, match=r"predicts an array of shape \(100, 2\)"):
+        SplitConformalRegressor(two).conformalize(X, y)
 
 
 @pytest.mark.parametrize("wrap", [lambda model: model, make_pipeline])

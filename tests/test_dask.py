@@ -277,6 +277,16 @@ def test_a_closed_client_is_rejected():
         DaskStumpSVC(client=closed).fit(divide(X, UNEVEN), divide(y, UNEVEN))
 
 
+def test_a_fit_without_a_client_says_how_to_start_one(monkeypatch):
+    def no_client():
+        raise ValueError("No global client found and no address provided")
+
+    monkeypatch.setattr("everystump.dask._estimators.get_client", no_client)
+    X, y, _ = make_table()
+    with pytest.raises(ValueError, match=r"client=None .* there is none; start one with"):
+        DaskStumpSVC().fit(divide(X, UNEVEN), divide(y, UNEVEN))
+
+
 def test_unknown_chunk_sizes_are_accepted_if_rows_are_not_divided(client):
     X, y, _ = make_table()
     dX, dy = divide(X[["a", "b"]], UNEVEN).to_dask_array(), divide(y, UNEVEN).to_dask_array()

@@ -102,7 +102,7 @@ def test_sql_needs_math_functions_for_a_log_link_only():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"probability": True}, r"StumpRegressor has no predict_proba; use probability=False\."),
+        ({"probability": True}, r"StumpRegressor are not log-odds; use probability=False\."),
         ({"keep": ["Prediction"]}, "keep contains 'Prediction', which is already a column"),
         ({"keep": ["score"]}, "keep contains 'score'"),
     ],

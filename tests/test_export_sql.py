@@ -228,7 +228,10 @@ def test_exact_literals_are_read_exactly():
         ({"table": []}, r"table=\[\] must be the name of a table"),
         ({"table": ["a", ""]}, "must be the name of a table"),
         ({"table": ("a", "b", "c")}, r"table=\('a', 'b', 'c'\) must be the name of a table"),
-        ({"probability": True}, "probability=True: StumpSVC has no predict_proba"),
+        (
+            {"probability": True},
+            "the scores of StumpSVC are not log-odds; use StumpLogisticRegression",
+        ),
         ({"probability": "yes"}, "probability='yes' must be True or False"),
     ],
 )

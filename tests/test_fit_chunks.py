@@ -1,8 +1,10 @@
 """Fits to data in chunks: equal to those in memory if columns have few distinct values."""
 
 import errno
+import gc
 import os
 import warnings
+import weakref
 
 import numpy as np
 import pandas as pd
@@ -21,6 +23,7 @@ from everystump._core.chunk_columns import ColumnPlan
 from everystump._core.columns import Column, Columns
 from everystump._core.design import Design
 from everystump._core.sketches import ColumnSketch, merge_all
+from everystump._scratch import ScratchSpace
 from everystump.datasets import make_twonorm
 from everystump.measures import Mixed
 
@@ -279,30 +282,32 @@ def test_custom_scorers_are_rejected():
         StumpSVCCV(scoring="f1", cv=3, Cs=3).fit_chunks(split(X, y))
 
 
-def test_scratch_files_are_used_and_removed(tmp_path):
+@pytest.fixture
+def mapped(monkeypatch):
+    """The arrays in files, as far as they are still used."""
+    arrays, empty = weakref.WeakSet(), ScratchSpace.empty
+
+    def watched(self, shape, dtype):
+        array = empty(self, shape, dtype)
+        assert isinstance(array, np.memmap)
+        arrays.add(array._mmap)
+        return array
+
+    monkeypatch.setattr(ScratchSpace, "empty", watched)
+    return arrays
+
+
+def test_large_codes_are_in_files_without_a_name(tmp_path, mapped):
     X, y, weight = table()
-    used = []
-
-    class Watched(list):
-        passes = 0
-
-        def __iter__(self):
-            for k, chunk in enumerate(super().__iter__()):
-                if k and self.passes:
-                    used.extend(tmp_path.rglob("*"))
-                yield chunk
-            self.passes += 1
-
-    chunks = Watched(split(X, y, weight))
-    found = StumpSVC().fit_chunks(chunks, memory_limit=0, scratch_dir=tmp_path)
-    assert len(used) >= 2 and not list(tmp_path.iterdir())
+    found = StumpSVC().fit_chunks(split(X, y, weight), memory_limit=0, scratch_dir=tmp_path)
+    gc.collect()
+    assert not mapped and not list(tmp_path.iterdir())
     assert_same(found, StumpSVC().fit(X, y, weight), X)
 
 
 @pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt])
-def test_scratch_files_are_removed_after_errors(tmp_path, error):
+def test_scratch_files_end_with_errors(tmp_path, mapped, error):
     X, y, _ = table()
-    seen = []
 
     class Failing(list):
         passes = 0
@@ -311,13 +316,14 @@ def test_scratch_files_are_removed_after_errors(tmp_path, error):
             self.passes += 1
             for k, chunk in enumerate(super().__iter__()):
                 if k == 2 and self.passes == 2:
-                    seen.extend(tmp_path.rglob("*"))
+                    assert mapped and not list(tmp_path.iterdir())
                     raise error
                 yield chunk
 
     with pytest.raises(error):
         StumpSVC().fit_chunks(Failing(split(X, y)), memory_limit=0, scratch_dir=tmp_path)
-    assert seen and not list(tmp_path.iterdir())
+    gc.collect()
+    assert not mapped and not list(tmp_path.iterdir())
 
 
 def test_a_full_scratch_disk(tmp_path, monkeypatch):

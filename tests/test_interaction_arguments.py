@@ -21,7 +21,7 @@ def make_frame(n=400, seed=0):
     [
         ([("a", "b"), ("b", "a")], r"interactions: 'a' × 'b' is listed twice; remove one"),
         ([("a", "a")], r"interactions: \('a', 'a'\) contains a feature twice"),
-        ([("a", "z")], r"interactions: X has no feature 'z'; use the names"),
+        ([("a", "z")], r"interactions: X has no feature 'z'; choose one of 'a', 'b'"),
         ([(0, 4)], r"interactions: feature 4 does not exist; X has 4 features"),
         ([(0, -1)], r"interactions: feature -1 does not exist"),
         ([("a",)], "has 1 feature; list two or three"),

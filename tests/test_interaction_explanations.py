@@ -18,6 +18,7 @@ from everystump._tables.frames import Feature
 from everystump._tables.validation import check_rows
 from everystump._workflow.evaluation import score_importances
 from everystump._workflow.predictions import importances, row_contributions
+from everystump.explain import CurvesDisplay
 
 NAMES = ["age × income", "age × job", "age × income × job"]
 
@@ -251,7 +252,8 @@ def test_terms_by_name_or_number():
 @pytest.mark.parametrize(
     ("term", "message"),
     [
-        ("age × incme", r"^feature='age × incme' is not among the 3 features and 3 interactions; "),
+        ("age × incme", r"^feature='age × incme' is not an interaction .*; use 'age × income'\.$"),
+        ("qty × unit", r"'qty × unit' is not an interaction of the model; choose one of 'age"),
         ("wage", r"is not among the 3 features and 3 interactions; use 'age'\.$"),
         (("income", "job"), r"\('income', 'job'\) is not an interaction of the model; choose one"),
         (("age", "age"), r"\('age', 'age'\) is not an interaction of the model; .*'age × income'"),
@@ -270,11 +272,19 @@ def test_unknown_interactions(fitted, term, message):
 def test_additive_models_have_no_interactions():
     X, y = table()
     model = StumpLogisticRegression().fit(X, y)
-    for term in (("age", "income"), "age"):
+    for term in (("age", "income"), "age", "age × income"):
         with pytest.raises(ValueError, match="the model has none, so fit it with interactions"):
             model.surface(term)
-    with pytest.raises(ValueError, match=r"'age × income' is not among the 3 features; use 'in"):
-        model.surface("age × income")
+
+
+@pytest.mark.parametrize("feature", ["age × income", "income × age", ("age", "income")])
+def test_interactions_have_no_curve(fitted, feature):
+    model, _ = fitted
+    message = r"is not a single feature, so it has no curve; use surface\(\) or SurfacesDisplay"
+    with pytest.raises(ValueError, match=message):
+        model.curve(feature)
+    with pytest.raises(ValueError, match=message):
+        CurvesDisplay.from_estimator(model, features=[feature])
 
 
 def test_interactions_of_features_by_number():

@@ -9,6 +9,7 @@ from everystump._core import rowloops
 from everystump._core.cells import make_cells
 from everystump._core.columns import make_columns
 from everystump._core.design import Design
+from everystump._core.fitted_shapes import SurfaceBuilder
 from everystump._core.losses import LOSSES
 from everystump._core.measures import ChosenStumps, as_measure
 from everystump._core.solvers.problem import no_progress
@@ -234,6 +235,26 @@ def _check_purified(surface, X, weight, density):
     sums = counts * surface.values
     for j in range(surface.order):
         np.testing.assert_allclose(sums.sum(axis=j), 0.0, atol=1e-9)
+
+
+@pytest.mark.parametrize("measure", ["mixed", "middle"])
+def test_pairs_of_triples_are_purified(measure, monkeypatch):
+    """Triples, which have fewer cells, add to the surfaces of pairs; scores do not change."""
+    X, y, weight = make_rows(n=300)
+    rng = np.random.default_rng(0)
+    X[:, :3] += rng.normal(size=(300, 3))
+    terms = [(0, 1), (0, 3), (1, 3), (0, 1, 3), (0, 1, 4)]
+    design = make_design(X, weight, terms, measure=measure)
+    solution = solve(design, "logistic", y, weight)
+    model = design.shape_model(solution)
+    for surface, weights in zip(model.surfaces, design.surface_density(model), strict=True):
+        for j in range(surface.order):
+            sums = (weights * surface.values).sum(axis=j)
+            np.testing.assert_allclose(sums, 0.0, atol=1e-9, err_msg=str(surface.features))
+    monkeypatch.setattr(SurfaceBuilder, "purify_sum", lambda *_: None)
+    raw = design.shape_model(solution)
+    new = X + rng.normal(size=X.shape) * [1, 1, 1, 0, 1, 1]
+    np.testing.assert_allclose(model.evaluate(new), raw.evaluate(new), rtol=0, atol=1e-12)
 
 
 def test_few_cells_and_rare_levels():

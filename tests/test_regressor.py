@@ -1,12 +1,14 @@
 """StumpRegressor and StumpRegressorCV: invariances, targets, paths, input errors."""
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
 from mixed_tables import mixed_table
-from sklearn.exceptions import DataConversionWarning
+from sklearn.exceptions import ConvergenceWarning, DataConversionWarning
 from sklearn.metrics import get_scorer, mean_pinball_loss
 from sklearn.model_selection import KFold, cross_val_score
 
@@ -215,12 +217,13 @@ def test_a_column_of_targets_is_read_with_a_warning():
         ({}, [1, np.inf, 3], "y: the target of row 1 is inf"),
         ({}, ["1", "two", "3"], "y: the target of row 1 is 'two', which is not a number"),
         ({}, [1, None, 3], "y: the target of row 1 is (None|nan)"),
-        ({}, pd.Series([1, None, 3], dtype="Float64"), "y: the .* of row 1 is missing"),
+        ({}, pd.Series([1, None, 3], dtype="Float64"), "y: the target of row 1 is <NA>"),
+        ({}, pd.Series(pd.period_range("2024", periods=3, freq="M")), "y contains dates or times"),
         ({}, np.ones((3, 2)), "y should be a 1d array|y has shape"),
         ({}, [1, 2], "inconsistent numbers of samples"),
-        ({}, np.array([1, 2j, 3]), "omplex"),
+        ({}, np.array([1, 2j, 3]), "Complex data not supported: y must .* numbers.$"),
         ({"loss": "poisson"}, [1, -2, 3], 'y: loss="poisson" needs targets that are not negative'),
-        ({"loss": "poisson"}, [0, 0, 0], "only zeros"),
+        ({"loss": "poisson"}, [0, 0, 0], "but these are only zeros; use"),
         ({"loss": "gamma"}, [1, 0, 3], 'y: loss="gamma" needs positive targets, and 0 is'),
         ({"loss": "quantile", "quantile": 1}, [1, 2, 3], "'quantile' parameter"),
         ({"loss": "quantile", "quantile": 0}, [1, 2, 3], "'quantile' parameter"),
@@ -407,6 +410,16 @@ def test_splitters_and_iterables(table):
 def test_one_row_has_no_folds():
     with pytest.raises(ValueError, match="only 1 sample"):
         StumpRegressorCV().fit([[1.0]], [2.0])
+
+
+@EVERY_LOSS
+def test_folds_with_constant_targets_converge(loss):
+    """Their optimum is 0, and the gap is all of the rounding error."""
+    X, y = np.arange(6.0)[:, None], np.array([1.0, 1.0, 1.0, 4.0, 4.0, 7.0])
+    folds = [([0, 1, 2], [3, 4, 5]), ([3, 4], [0, 1])]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", ConvergenceWarning)
+        StumpRegressorCV(Cs=[0.1, 1.0], loss=loss, cv=folds).fit(X, y)
 
 
 @pytest.mark.parametrize("n", [4, 5, 7, 12])

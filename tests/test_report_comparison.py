@@ -14,6 +14,7 @@ from sklearn.preprocessing import StandardScaler
 
 import everystump
 from everystump import (
+    StumpBaggingClassifier,
     StumpLogisticRegression,
     StumpLogisticRegressionCV,
     StumpRegressor,
@@ -119,6 +120,34 @@ def test_settings_of_chosen_parameters():
     assert {own["name"] for own in settings["different"]} == {"edits"}
     same = {own["name"]: own["value"] for own in settings["same"]}
     assert same["C"] == f"{model.C_:.4g}" and same["C chosen by"] == "log loss"
+
+
+def test_settings_of_other_kinds_of_models():
+    """Only parameters that both have are listed, with those of the loss if it has any."""
+    models = StumpLogisticRegression().fit(X, Y), StumpBaggingClassifier(n_estimators=5).fit(X, Y)
+    different = summarize_comparison(*models, NEW_X, NEW_Y)["settings"]["different"]
+    names = {own["name"] for own in different}
+    assert "n estimators" not in names and "fit intercept" not in names and "features" not in names
+    bags = models[1], StumpBaggingClassifier(n_estimators=5, features="random").fit(X, Y)
+    different = summarize_comparison(*bags, NEW_X, NEW_Y)["settings"]["different"]
+    assert {"name": "features (parameter)", "values": ["best", "random"]} in different
+
+
+def test_models_of_other_quantities_have_no_winner():
+    target, new_target = (own["a"].fillna(0.0) + own["b"] for own in (X, NEW_X))
+    mean, median, high = (
+        StumpRegressor(loss=loss, quantile=q).fit(X, target)
+        for loss, q in (("squared", 0.1), ("quantile", 0.5), ("quantile", 0.9))
+    )
+    summary = summarize_comparison(mean, high, NEW_X, new_target)
+    assert summary["verdict"] == (
+        "A predicts the mean and B the quantile 0.9, so these metrics do not tell which of them is "
+        "better."
+    )
+    assert all(own["better"] is None for own in summary["comparison"]["figures"].values())
+    different = {own["name"]: own["values"] for own in summary["settings"]["different"]}
+    assert different["quantile"] == ["–", "0.9"] and "epsilon" not in different
+    assert "predicts" not in summarize_comparison(mean, median, NEW_X, new_target)["verdict"]
 
 
 def test_settings_say_how_several_classes_were_fitted():

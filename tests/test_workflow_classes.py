@@ -24,6 +24,7 @@ def test_rare_classes_get_fewer_folds_and_a_note(tmp_path):
     about = json.loads(run(*fit, *ADDITIVE).stdout)
     assert about["notes"] == ["Class rare has only 4 rows: C is chosen by 4 folds instead of 5."]
     assert (about["n_rows"], about["n_held_out"]) == (48, 17)
+    assert about["positive"] is None and len(about["class_counts"]) == 3
     about = json.loads(run(*fit, "--force", "--cv", 6, "--C", 1, *ADDITIVE).stdout)
     assert about["notes"] == ["Evaluated by 5 folds instead of 6: y = rare has only 5 rows."]
     assert about["error"]["how"] == "5 folds, approximate 95% interval"

@@ -175,6 +175,8 @@ def test_the_summary_says_how_the_strength_was_chosen(n_folds, by):
     )
     additive = {"features": [], "strength": 0.0, "path": path}
     assert summarize(additive) == f"none: they do not clearly improve the {by} (2 strengths tried)"
+    dropped = {"features": [], "strength": 0.0, "path": path | {"chosen": 0.5}}
+    assert summarize(dropped) == f"none: at the best strength by {by}, 0.5, all are negligible"
 
 
 # Everything that reads the model

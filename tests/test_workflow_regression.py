@@ -99,13 +99,18 @@ def test_the_task_is_stated_and_can_be_overruled(tmp_path):
         (("--loss", "huber", "--quantile", 0.9), "--quantile 0.9 needs --loss quantile, not huber"),
         (("--positive", "x"), "too many for classes"),
         (("--model", "stump-svm"), "or predict numbers with --task regression"),
-        (("--loss", "gamma"), 'loss="gamma" needs positive targets'),
+        (("--loss", "gamma"), "--loss gamma needs positive numbers, but 'price' has -"),
+        (("--loss", "poisson"), "--loss poisson needs numbers that are not negative, but 'price'"),
+        (
+            ("--metric", "mean_poisson_deviance"),
+            "--metric mean_poisson_deviance needs positive predictions; use --loss poisson or",
+        ),
         (("--stream", "--cv", 3), "--cv needs all rows in memory"),
         (("--stream", "--bands"), "--bands needs all rows in memory; omit it"),
         (("--epsilon", 0.2), "--epsilon 0.2 needs --loss epsilon_insensitive or huber."),
         (("--loss", "gamma", "--epsilon", 1), "or huber, not gamma."),
         (("--model", "boost", "--epsilon", 1, "--loss", "huber"), "--loss huber is for regression"),
-        (("--loss", "huber", "--epsilon", 0), 'epsilon=0: loss="huber" would be 0'),
+        (("--loss", "huber", "--epsilon", 0), "--epsilon 0: --loss huber would be 0 for every"),
     ],
 )
 def test_options_that_do_not_fit_together(options, why, tmp_path):
@@ -114,6 +119,16 @@ def test_options_that_do_not_fit_together(options, why, tmp_path):
     frame.assign(price=frame["price"] - 1e5).to_csv(data, index=False)
     args = ("fit", data, "--target", "price", "-o", tmp_path / "m.stump")
     assert why in input_error(*args, *options)
+
+
+def test_targets_with_zeros_have_no_gamma_deviance(tmp_path):
+    data = tmp_path / "t.csv"
+    frame = houses()
+    frame.assign(price=frame["price"] - frame["price"].min()).to_csv(data, index=False)
+    args = ("fit", data, "--target", "price", "-o", tmp_path / "m.stump")
+    message = input_error(*args, "--loss", "poisson", "--metric", "mean_gamma_deviance")
+    assert "mean_gamma_deviance needs positive numbers, but 'price' has 0; use --metric" in message
+    assert input_error(*args, "--loss", "gamma").endswith("has 0; use --loss poisson.")
 
 
 def test_text_is_no_target_of_a_regression(tmp_path):

@@ -1,13 +1,12 @@
-"""Large arrays: in memory, or in files of a scratch folder that is removed afterwards."""
+"""Large arrays: in memory, or in files without a name, which end with the arrays."""
 
 from __future__ import annotations
 
 import os
-import shutil
 import tempfile
 from numbers import Real
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
@@ -19,14 +18,17 @@ _MEMORY_FRACTION = 0.5
 
 
 class ScratchSpace:
-    """Allocates arrays; those beyond a memory limit are mapped to files until the context ends.
+    """Allocates arrays; those beyond a memory limit are mapped to files.
+
+    The files have no name (on Windows, they are deleted when they are closed), so that nothing is
+    left, not even if the process is killed.
 
     Parameters
     ----------
     memory_limit : float or None
         The bytes that arrays may take in memory; half of what is available by default.
     folder : path or None
-        Where to create the scratch folder; the system's folder of temporary files by default.
+        Where to create files; the system's folder of temporary files by default.
     """
 
     def __init__(self, memory_limit: float | None = None, folder: Any = None) -> None:
@@ -39,21 +41,7 @@ class ScratchSpace:
             )
         if folder is not None and not Path(folder).is_dir():
             raise ValueError(f"scratch_dir={str(folder)!r} is not a folder; pass an existing one.")
-        self._left, self._parent = float(memory_limit), folder
-        self._folder: Path | None = None
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *exc: object) -> None:
-        if self._folder is not None:
-            # On Linux and macOS, mapped files can be deleted; the arrays are not used any more.
-            shutil.rmtree(self._folder, ignore_errors=True)
-
-    @property
-    def uses_files(self) -> bool:
-        """Whether some arrays are in files."""
-        return self._folder is not None
+        self._left, self._folder = float(memory_limit), folder
 
     def empty(self, shape: tuple[int, ...], dtype: Any) -> np.ndarray:
         """Return an uninitialized array."""
@@ -61,20 +49,16 @@ class ScratchSpace:
         if n_bytes <= self._left:
             self._left -= n_bytes
             return np.empty(shape, dtype)
-        if self._folder is None:
-            self._folder = Path(tempfile.mkdtemp(prefix="everystump-", dir=self._parent))
-        handle, name = tempfile.mkstemp(dir=self._folder)
         try:
-            _reserve(handle, n_bytes)
+            with tempfile.TemporaryFile(dir=self._folder) as file:
+                _reserve(file.fileno(), n_bytes)
+                return np.memmap(file, dtype, "r+", shape=shape)
         except OSError as error:
-            size, parent = format_bytes(n_bytes), self._folder.parent
+            size, folder = format_bytes(n_bytes), self._folder or tempfile.gettempdir()
             raise OSError(
-                f"The scratch folder {parent} has no space for {size} of encoded rows "
+                f"The scratch folder {folder} has no space for {size} of encoded rows "
                 f"({error.strerror}); pass another scratch_dir, or a larger memory_limit."
             ) from error
-        finally:
-            os.close(handle)
-        return np.memmap(name, dtype, "r+", shape=shape)
 
 
 def _reserve(handle: int, n_bytes: int) -> None:

@@ -8,6 +8,8 @@ from math import floor, log10
 from typing import Any
 
 _MAX_SUGGESTIONS = 10
+# How similar a suggested name must be, by difflib.  Below, names that share a part are suggested.
+_SIMILAR = 0.6
 _ROUNDING = 1e-12
 
 
@@ -161,7 +163,7 @@ def suggest_name(name: Any, names: list) -> str:
     ("use 'age'", "choose one of 'height', 'age'")
     """
     by_text = {str(other).casefold(): other for other in names}
-    similar = get_close_matches(str(name).casefold(), by_text, 1, cutoff=0.5)
+    similar = get_close_matches(str(name).casefold(), by_text, 1, cutoff=_SIMILAR)
     if similar:
         return f"use {by_text[similar[0]]!r}"
     return f"choose one of {truncate_list([repr(other) for other in names], _MAX_SUGGESTIONS)}"

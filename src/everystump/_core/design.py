@@ -345,10 +345,14 @@ class Design:
         interactions = self.terms.interactions
         weights = solution.weights[self.terms.n_bins :]
         builder = SurfaceBuilder(self.measure.is_step)
-        for term in interactions.terms:
-            cells = [feature.cells for feature in interactions.features[term]]
-            table = interactions.term_table(term, weights)[inside_cells(cells)]
-            builder.add(term, cells, self._purifiers[term].purify(table))
+        cells = {
+            term: [f.cells for f in interactions.features[term]] for term in interactions.terms
+        }
+        for term, own in cells.items():
+            table = interactions.term_table(term, weights)[inside_cells(own)]
+            builder.add(term, own, self._purifiers[term].purify(table))
+        for term, own in cells.items():
+            builder.purify_sum(term, own, self._purifiers[term])
         return builder.add_to(model)
 
     @cached_property

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from everystump._core.cells import CellColumn
-from everystump._core.purify import Purified
+from everystump._core.purify import Parts, Purified, Purifier
 from everystump._core.shapes import Shape, ShapeModel, combine_shapes
 from everystump._core.surfaces import Axis, Surface, combine_surfaces
 from everystump._terms import Term
@@ -32,7 +32,28 @@ class SurfaceBuilder:
     def add(self, term: Term, cells: Sequence[CellColumn], pure: Purified) -> None:
         """Add a purified interaction over the cells of its features."""
         self._add_surface(term, cells, pure.values)
-        for axes, part in pure.removed.items():
+        self._add_removed(term, cells, pure.removed)
+
+    def purify_sum(self, term: Term, cells: Sequence[CellColumn], purifier: Purifier) -> None:
+        """Purify the surface of a pair to which triples, whose cells are others, have added."""
+        surfaces = self._surfaces[term]
+        if len(surfaces) == 1:
+            return
+        values = self._at_cells(combine_surfaces(surfaces, [1.0] * len(surfaces)), cells)
+        pure = purifier.purify(values)
+        self._add_surface(term, cells, pure.values - values)
+        self._add_removed(term, cells, pure.removed)
+
+    def _at_cells(self, surface: Surface, cells: Sequence[CellColumn]) -> np.ndarray:
+        """Return the value of a surface in each cell."""
+        values = surface.values
+        for j, (cell, axis) in enumerate(zip(cells, surface.axes, strict=True)):
+            shares = axis.shares(_cell_points(cell, self._is_step))
+            values = np.moveaxis(np.tensordot(shares, values, axes=(1, j)), 0, j)
+        return values
+
+    def _add_removed(self, term: Term, cells: Sequence[CellColumn], removed: Parts) -> None:
+        for axes, part in removed.items():
             if len(axes) == 2:
                 lower = tuple(term[j] for j in axes)
                 self._add_surface(lower, [cells[j] for j in axes], part)
@@ -73,6 +94,17 @@ def _levels(cells: CellColumn) -> tuple[np.ndarray, np.ndarray]:
     """Return the entry of each level of a category, without the root, and whether it has rows."""
     n_levels = len(cells.level_counts)
     return cells.cell_of_bin[1 : n_levels + 1] - 1, cells.level_counts > 0
+
+
+def _cell_points(cells: CellColumn, is_step: bool) -> np.ndarray:
+    """Return where the rows of each cell count: its value, its start if curves are steps."""
+    column = cells.column
+    points = np.append(-np.inf, column.cuts) if is_step else column.values
+    if column.is_category:
+        index, has_rows = _levels(cells)
+        points = np.full(len(column.values), -1.0)
+        points[index[has_rows]] = np.flatnonzero(has_rows)
+    return np.append(points, [np.nan] * (column.missing > 0))
 
 
 def _axis(cells: CellColumn, values: np.ndarray, j: int, is_step: bool) -> tuple[Axis, np.ndarray]:

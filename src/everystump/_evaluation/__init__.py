@@ -7,6 +7,7 @@ from everystump._evaluation.formatting import (
     baseline_warning,
     interval_title,
     metric_rows,
+    scorer_title,
 )
 from everystump._evaluation.labeled_predictions import LabeledPredictions, positive_index
 from everystump._evaluation.metrics import evaluate, evaluate_model
@@ -31,4 +32,5 @@ __all__ = [
     "interval_title",
     "metric_rows",
     "positive_index",
+    "scorer_title",
 ]

@@ -58,12 +58,16 @@ def format_p(p: float | None) -> str:
 def verdict(found: Mapping[str, Any], names: Sequence[str]) -> str:
     """Return which model is significantly better, and in which metrics.
 
+    If there is a ``caveat``, the metrics do not tell, and it is returned.
+
     Examples
     --------
     >>> figures = {"auc": {"better": 1, "p": 0.01}, "accuracy": {"better": None, "p": 0.3}}
     >>> verdict({"figures": figures, "n_rows": 500, "positive": "yes"}, ["a", "b"])
     'b is significantly better: AUC (p = 0.010).'
     """
+    if "caveat" in found:
+        return str(found["caveat"])
     figures = found["figures"]
     if all(figure["p"] is None for figure in figures.values()):
         return ""

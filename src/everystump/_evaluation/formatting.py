@@ -14,6 +14,34 @@ _LIMITS = {"r2": (1.0,), "log_loss": (0.0,)}  # values that are shown only if th
 _NEARLY_ALL = 0.99  # fractions that are all above this are shown with one more digit
 
 
+_SCORER_TITLES = {
+    "roc_auc": "AUC",
+    "roc_auc_ovr": "AUC",
+    "f1": "F1",
+    "f1_macro": "macro F1",
+    "f1_weighted": "weighted F1",
+    "precision_macro": "precision",
+    "recall_macro": "recall",
+    "matthews_corrcoef": "Matthews correlation coefficient",
+    "r2": "R²",
+    "neg_brier_score": "Brier score",
+    "neg_mean_pinball_loss": "pinball loss",
+    "neg_mean_poisson_deviance": "Poisson deviance",
+    "neg_mean_gamma_deviance": "gamma deviance",
+}
+
+
+def scorer_title(scoring: str) -> str:
+    """Return the name of a scorer of scikit-learn in sentences.
+
+    Examples
+    --------
+    >>> scorer_title("neg_log_loss"), scorer_title("roc_auc"), scorer_title("accuracy")
+    ('log loss', 'AUC', 'accuracy')
+    """
+    return _SCORER_TITLES.get(scoring, scoring.removeprefix("neg_").replace("_", " "))
+
+
 def metric_rows(metrics: Mapping[str, Any]) -> list[dict[str, str]]:
     """Return the metrics of `evaluate` as text: ``name``, ``value``, ``interval``, ``baseline``.
 

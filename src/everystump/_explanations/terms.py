@@ -62,16 +62,33 @@ def term_features(features: Sequence[Feature], terms: Sequence[Term], term: Any)
             f"{_suggest_interaction(features, interactions)}."
         )
     names = feature_names(features)
-    if isinstance(term, str) and term not in names and interactions:
+    if isinstance(term, str) and term not in names:
         for other in interactions:
             if term in (TIMES.join(str(names[d]) for d in order) for order in permutations(other)):
                 return other
-        known = names + name_terms(names, interactions)
-        raise ValueError(
-            f"feature={term!r} is not among the {pluralize(len(names), 'feature')} and "
-            f"{pluralize(len(interactions), 'interaction')}; {suggest_name(term, known)}."
-        )
+        if TIMES in term:
+            raise ValueError(
+                f"feature={term!r} is not an interaction of the model; "
+                f"{_suggest_interaction(features, interactions, term)}."
+            )
+        if interactions:
+            known = names + name_terms(names, interactions)
+            raise ValueError(
+                f"feature={term!r} is not among the {pluralize(len(names), 'feature')} and "
+                f"{pluralize(len(interactions), 'interaction')}; {suggest_name(term, known)}."
+            )
     return (feature_index(features, term),)
+
+
+def single_feature(features: Sequence[Feature], feature: Any) -> int:
+    """Return the index of a feature; raise an error for an interaction, which has no curve."""
+    is_named = isinstance(feature, str) and TIMES in feature
+    if isinstance(feature, tuple | list) or (is_named and feature not in feature_names(features)):
+        raise ValueError(
+            f"feature={feature!r} is not a single feature, so it has no curve; use surface() or "
+            f"SurfacesDisplay for interactions."
+        )
+    return feature_index(features, feature)
 
 
 def interaction_features(features: Sequence[Feature], terms: Sequence[Term], term: Any) -> Term:
@@ -86,7 +103,9 @@ def interaction_features(features: Sequence[Feature], terms: Sequence[Term], ter
     )
 
 
-def _suggest_interaction(features: Sequence[Feature], interactions: Sequence[Term]) -> str:
+def _suggest_interaction(
+    features: Sequence[Feature], interactions: Sequence[Term], name: str = ""
+) -> str:
     if not interactions:
         return "the model has none, so fit it with interactions"
-    return suggest_name("", term_names(features, interactions))
+    return suggest_name(name, term_names(features, interactions))

@@ -10,9 +10,9 @@ from everystump._core.sparse import SparseTable
 from everystump._values import OTHER, TEXT, is_missing, value_kind
 from everystump._warnings import warn_user
 
-_TIMES = ("date", "time", "duration", "timedelta", "<m8", ">m8")
+_TIMES = ("date", "time", "duration", "timedelta", "period", "<m8", ">m8")
 _UNSUPPORTED = (
-    *("complex", "list", "array", "struct", "binary", "interval", "period"),
+    *("complex", "list", "array", "struct", "binary", "interval"),
     *("large_binary", "large_list", "fixed_size", "map<", "dense_union", "sparse_union", "month"),
 )
 _MAX_EXACT = 2**53

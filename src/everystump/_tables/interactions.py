@@ -11,7 +11,7 @@ import numpy as np
 
 from everystump._tables.frames import Feature
 from everystump._terms import Term
-from everystump._text import pluralize
+from everystump._text import pluralize, suggest_name
 
 _EXPECTED = 'a number of interactions, "auto", or a list of pairs of feature names or numbers'
 
@@ -69,7 +69,7 @@ def _number(member: Any, numbers: dict[Any, int], n_features: int) -> int:
         if member in numbers:
             return numbers[member]
         raise ValueError(
-            f"interactions: X has no feature {member!r}; use the names of its columns."
+            f"interactions: X has no feature {member!r}; {suggest_name(member, list(numbers))}."
             if numbers
             else f"interactions: X has no feature names, so {member!r} cannot be found; use the "
             f"numbers of its columns."

@@ -27,7 +27,7 @@ def read_labels(y: Any) -> Any:
     >>> read_labels(np.array(["a", "b"], dtype=np.dtypes.StringDType()))
     array(['a', 'b'], dtype='<U1')
     """
-    if hasattr(getattr(y, "dtype", None), "na_value") and hasattr(y, "isna"):
+    if _is_pandas_extension(y):
         return _read_pandas_extension(y)
     cells = np.asarray(y)
     if cells.ndim != 1:
@@ -41,6 +41,10 @@ def read_labels(y: Any) -> Any:
     if cells.dtype.kind == "f" and np.isnan(cells).any():
         _raise_missing(float("nan"), int(np.flatnonzero(np.isnan(cells))[0]))
     return y
+
+
+def _is_pandas_extension(y: Any) -> bool:
+    return hasattr(getattr(y, "dtype", None), "na_value") and hasattr(y, "isna")
 
 
 def _read_pandas_extension(y: Any) -> np.ndarray:
@@ -79,12 +83,15 @@ def read_numbers(y: Any) -> Any:
     [1, 2.5]
     """
     _check_no_dates(y)
-    if hasattr(getattr(y, "dtype", None), "na_value") and hasattr(y, "isna"):
+    if _is_pandas_extension(y):
+        _check_finite(~np.asarray(y.isna()), y)
         y = _read_pandas_extension(y)
     cells = np.asarray(y)
     if cells.ndim != 1:
         return y
-    if cells.dtype.kind not in "biufc":
+    if cells.dtype.kind == "c":
+        raise ValueError("Complex data not supported: y must contain real numbers.")
+    if cells.dtype.kind not in "biuf":
         try:
             y = cells = cells.astype(np.float64)
         except (TypeError, ValueError):
@@ -93,13 +100,19 @@ def read_numbers(y: Any) -> Any:
                 f"y: the target of row {row} is {cells.tolist()[row]!r}, which is not a number; a "
                 f"regression needs numbers, and classes need a classifier such as StumpSVC."
             ) from None
-    if cells.dtype.kind == "f" and not np.isfinite(cells).all():
-        row = int(np.flatnonzero(~np.isfinite(cells))[0])
+    if cells.dtype.kind == "f":
+        _check_finite(np.isfinite(cells), cells)
+    return y
+
+
+def _check_finite(is_finite: np.ndarray, targets: Any) -> None:
+    """Raise if the target of a row is missing or infinite."""
+    if not is_finite.all():
+        row = int(np.flatnonzero(~is_finite)[0])
         raise ValueError(
-            f"y: the target of row {row} is {cells.tolist()[row]} (y contains NaN or infinity), "
+            f"y: the target of row {row} is {targets.tolist()[row]} (y contains NaN or infinity), "
             f"and every row needs a finite number; drop these rows."
         )
-    return y
 
 
 def _check_no_dates(y: Any) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -39,18 +40,23 @@ class EditKind:
         Returns the arguments of the method for the ends of a range.
     example : str
         How it is written.
+    needs_order : bool
+        Whether the range is one of values of the feature, not of contributions.
     """
 
     method: str
     range: str
     arguments: Callable[[float | None, float | None], dict[str, Any]]
     example: str
+    needs_order: bool = True
 
 
 KINDS = {
     "flatten": EditKind("flatten_curve", "optional", _arguments("low", "high"), "age:30..40"),
     "remove": EditKind("remove_feature", "none", lambda low, high: {}, "age"),
-    "cap": EditKind("cap_curve", "required", _arguments("lowest", "highest"), "age:-0.5..0.5"),
+    "cap": EditKind(
+        "cap_curve", "required", _arguments("lowest", "highest"), "age:-0.5..0.5", needs_order=False
+    ),
     "freeze": EditKind("freeze_curve", "required", _arguments("low", "high"), "age:..70"),
 }
 """The kinds of edits by the names of their options."""
@@ -77,9 +83,12 @@ class Edit:
             raise InvalidInputError(f"--{self.kind}: name a column, such as {kind.example}.")
         if (kind.range == "required" and not ends) or (found is not None and not ends):
             raise InvalidInputError(
-                f"{self.option}: add a range, such as {kind.example}; one of its ends may be "
-                f"omitted."
+                f"{self.option}: add a range of numbers, such as {kind.example}; one of its ends "
+                f"may be omitted."
             )
+        for end in ends:
+            if not math.isfinite(float(end)):
+                raise InvalidInputError(f"{self.option}: {end} is too large; omit this end.")
         if len(ends) == 2 and float(ends[0]) > float(ends[1]):
             raise InvalidInputError(
                 f"{self.option}: the range starts at {ends[0]} and ends at {ends[1]}; swap them."
@@ -111,9 +120,18 @@ class Edit:
                 f"{self.option}: an interaction is flattened or removed as a whole; omit the "
                 f"range, or name a single column."
             )
+        if has_range and kind.needs_order and _is_category(model, term[0]):
+            raise InvalidInputError(
+                f"{self.option}: {term[0]!r} is a category, whose levels have no order; pass "
+                f"--flatten {term[0]}, --cap or --remove."
+            )
         target = term if len(term) > 1 else term[0]
-        with input_errors():
-            return getattr(model, kind.method)(target, **kind.arguments(low, high)), term
+        try:
+            with input_errors():
+                return getattr(model, kind.method)(target, **kind.arguments(low, high)), term
+        except InvalidInputError as error:
+            text = str(error).removeprefix("feature=").replace(", or use set_curve", "")
+            raise InvalidInputError(f"{self.option}: {text}") from error
 
 
 @dataclass(frozen=True)
@@ -153,6 +171,11 @@ def _terms(model: Any) -> list[tuple[str, ...]]:
     """Return the names of the features of each term of a model."""
     names = [str(name) for name in feature_names(model.feature_info_)]
     return [tuple(names[d] for d in term) for term in shape_models(model)[0].terms]
+
+
+def _is_category(model: Any, name: str) -> bool:
+    features = model.feature_info_
+    return features[list(map(str, feature_names(features))).index(name)].levels is not None
 
 
 def _find_term(text: str, terms: Sequence[tuple[str, ...]]) -> tuple[str, ...] | None:

@@ -98,6 +98,8 @@ def interval_of(model: Any) -> PredictionInterval | None:
 def why_no_interval(model: Any) -> str:
     """Return why a regressor that was fitted by the command has no prediction intervals."""
     about = getattr(model, "about_", {})
+    if getattr(model, "edits_", ()):
+        return "it was edited"
     if about.get("refit"):
         return "the refitted model was trained on all rows"
     if not about.get("n_held_out"):

@@ -16,8 +16,6 @@ class SelectionMetric:
     ----------
     scoring : str
         Its name in scikit-learn.
-    title : str
-        Its name in sentences.
     task : str
         "classification" or "regression".
     needs_probabilities : bool
@@ -27,7 +25,6 @@ class SelectionMetric:
     """
 
     scoring: str
-    title: str
     task: str = CLASSIFICATION
     needs_probabilities: bool = False
     several: str | None = None
@@ -36,6 +33,11 @@ class SelectionMetric:
     def option(self) -> str:
         """The option that asks for it."""
         return f"--metric {self.scoring.removeprefix('neg_')}"
+
+    @property
+    def is_deviance(self) -> bool:
+        """Whether it is defined for positive predictions only."""
+        return self.scoring.endswith("_deviance")
 
     def scoring_for(self, n_classes: int) -> str:
         """Return the scorer for a number of classes, 0 for a regression."""
@@ -47,29 +49,27 @@ class SelectionMetric:
 
 
 _ALL = (
-    SelectionMetric("accuracy", "accuracy"),
-    SelectionMetric("balanced_accuracy", "balanced accuracy"),
-    SelectionMetric("roc_auc", "AUC", several="roc_auc_ovr"),
-    SelectionMetric("average_precision", "average precision"),
-    SelectionMetric("neg_log_loss", "log loss", needs_probabilities=True),
-    SelectionMetric("neg_brier_score", "Brier score", needs_probabilities=True),
-    SelectionMetric("f1", "F1", several="f1_macro"),
-    SelectionMetric("precision", "precision", several="precision_macro"),
-    SelectionMetric("recall", "recall", several="recall_macro"),
-    SelectionMetric("f1_macro", "macro F1"),
-    SelectionMetric("f1_weighted", "weighted F1"),
-    SelectionMetric("matthews_corrcoef", "Matthews correlation coefficient"),
-    SelectionMetric("r2", "R²", REGRESSION),
-    SelectionMetric("neg_mean_absolute_error", "mean absolute error", REGRESSION),
-    SelectionMetric("neg_mean_squared_error", "mean squared error", REGRESSION),
-    SelectionMetric("neg_root_mean_squared_error", "root mean squared error", REGRESSION),
-    SelectionMetric("neg_median_absolute_error", "median absolute error", REGRESSION),
-    SelectionMetric(
-        "neg_mean_absolute_percentage_error", "mean absolute percentage error", REGRESSION
-    ),
-    SelectionMetric("neg_mean_poisson_deviance", "Poisson deviance", REGRESSION),
-    SelectionMetric("neg_mean_gamma_deviance", "gamma deviance", REGRESSION),
-    SelectionMetric("explained_variance", "explained variance", REGRESSION),
+    SelectionMetric("accuracy"),
+    SelectionMetric("balanced_accuracy"),
+    SelectionMetric("roc_auc", several="roc_auc_ovr"),
+    SelectionMetric("average_precision"),
+    SelectionMetric("neg_log_loss", needs_probabilities=True),
+    SelectionMetric("neg_brier_score", needs_probabilities=True),
+    SelectionMetric("f1", several="f1_macro"),
+    SelectionMetric("precision", several="precision_macro"),
+    SelectionMetric("recall", several="recall_macro"),
+    SelectionMetric("f1_macro"),
+    SelectionMetric("f1_weighted"),
+    SelectionMetric("matthews_corrcoef"),
+    SelectionMetric("r2", REGRESSION),
+    SelectionMetric("neg_mean_absolute_error", REGRESSION),
+    SelectionMetric("neg_mean_squared_error", REGRESSION),
+    SelectionMetric("neg_root_mean_squared_error", REGRESSION),
+    SelectionMetric("neg_median_absolute_error", REGRESSION),
+    SelectionMetric("neg_mean_absolute_percentage_error", REGRESSION),
+    SelectionMetric("neg_mean_poisson_deviance", REGRESSION),
+    SelectionMetric("neg_mean_gamma_deviance", REGRESSION),
+    SelectionMetric("explained_variance", REGRESSION),
 )
 METRICS = {metric.scoring: metric for metric in _ALL}
 """The metrics that ``--metric`` accepts, by their names in scikit-learn."""
@@ -86,11 +86,6 @@ _ALIASES = {
     "rmse": "neg_root_mean_squared_error",
     "mape": "neg_mean_absolute_percentage_error",
     "r²": "r2",
-}
-_TITLES = {
-    **{metric.several: metric.title for metric in _ALL if metric.several is not None},
-    **{scoring: metric.title for scoring, metric in METRICS.items()},
-    "neg_mean_pinball_loss": "pinball loss",
 }
 
 
@@ -112,14 +107,3 @@ def find_metric(text: str) -> SelectionMetric:
     raise InvalidInputError(
         f"--metric {text}: there is no such metric; {suggest_name(key, [*names, *_ALIASES])}."
     )
-
-
-def scoring_title(scoring: str) -> str:
-    """Return the name of a scorer in sentences.
-
-    Examples
-    --------
-    >>> scoring_title("neg_log_loss"), scoring_title("score")
-    ('log loss', 'score')
-    """
-    return _TITLES.get(scoring, scoring)

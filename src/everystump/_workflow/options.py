@@ -21,6 +21,8 @@ LOSSES = (
 """The losses of a regression."""
 EPSILON_LOSSES = ("epsilon_insensitive", "huber")
 """Those with a parameter epsilon."""
+LOG_LOSSES = ("poisson", "gamma")
+"""Those with a log link, whose predictions are positive."""
 NUMBER_PATTERN = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
 """A regular expression of finite numbers in options."""
 
@@ -162,8 +164,27 @@ class LossOptions:
             raise InvalidInputError(
                 f"--quantile {quantile:g} needs --loss quantile, not {loss}; omit one of them."
             )
+        if loss == "huber" and epsilon == 0:
+            raise InvalidInputError(
+                "--epsilon 0: --loss huber would be 0 for every prediction; pass a positive "
+                "number, or --loss absolute."
+            )
         implied = "quantile" if loss is None and quantile is not None else loss
         return cls(implied, quantile, epsilon)
+
+    def check_target(self, name: str, lowest: float) -> None:
+        """Raise if the lowest number of a target is too low for the loss."""
+        if self.loss == "poisson" and lowest < 0:
+            raise InvalidInputError(
+                f"--loss poisson needs numbers that are not negative, but {name!r} has "
+                f"{lowest:g}; use --loss squared."
+            )
+        if self.loss == "gamma" and lowest <= 0:
+            other = "poisson" if lowest == 0 else "squared"
+            raise InvalidInputError(
+                f"--loss gamma needs positive numbers, but {name!r} has {lowest:g}; use --loss "
+                f"{other}."
+            )
 
     @property
     def params(self) -> dict[str, Any]:

@@ -9,7 +9,12 @@ from typing import Any
 import numpy as np
 
 from everystump._text import InvalidInputError
-from everystump._workflow.options import CLASSIFICATION, InteractionOptions, LossOptions
+from everystump._workflow.options import (
+    CLASSIFICATION,
+    REGRESSION,
+    InteractionOptions,
+    LossOptions,
+)
 from everystump._workflow.presets import (
     DEFAULT_INTERACTIONS,
     DEFAULT_PRESETS,
@@ -97,6 +102,9 @@ class Plan:
         """Return the plan with a model for the task of a target, and with its classes."""
         plan = self.for_task(target.task)
         plan.check_model()
+        if target.task == REGRESSION:
+            self.loss.check_target(target.name, float(target.y.min()))
+            self.training.check_numbers(target.name, float(target.y.min()))
         training = plan.training.for_classes(target.name, target.labels, str(plan.preset))
         return replace(plan, training=training)
 
@@ -151,6 +159,7 @@ class Plan:
                 f"--model {able}."
             )
         self.training.check_model(self.preset, self.model, chooses=self.cross_validates)
+        self.training.check_loss(self.loss.loss)
 
     def check_features(self, X: Any, dropped: Mapping[str, str]) -> None:
         """Raise if the preset does not support a feature, or if an option names another column."""

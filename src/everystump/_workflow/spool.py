@@ -17,6 +17,7 @@ from everystump._workflow.options import ColumnOptions, Dialect
 from everystump._workflow.reading.fast_csv import BOOLEAN, INTEGER
 from everystump._workflow.reading.frames import NOTES, boolean_columns
 from everystump._workflow.reading.stream import FileStream, ReadOptions, name_file
+from everystump._workflow.schema.columns import join_frames
 from everystump._workflow.schema.expected_columns import (
     LEVELS,
     ColumnWords,
@@ -53,8 +54,6 @@ class Head:
         cls, stream: FileStream, target: str, options: ColumnOptions, dialect: Dialect
     ) -> Head:
         """Read the first rows, and infer their schema."""
-        import pandas as pd
-
         frames: list[Any] = []
         for _, frame in stream.read(ReadOptions(dialect, text=[target])):
             check_columns(frame.columns, options.row_columns(target))
@@ -63,10 +62,8 @@ class Head:
                 break
         if not any(map(len, frames)):
             raise no_targets_error(target)
-        attrs = frames[0].attrs
-        notes = attrs.pop(NOTES, [])
-        joined = pd.concat(frames, ignore_index=True) if len(frames) > 1 else frames[0]
-        joined.attrs = attrs
+        notes = frames[0].attrs.pop(NOTES, [])
+        joined = join_frames(frames)
         reader = RowReader.infer(joined, target, options, likely_decimals(joined))
         is_used = reader.is_used(joined)
         if not is_used.any():

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 from everystump._text import InvalidInputError, suggest_name
-from everystump._workflow.metrics import SelectionMetric, find_metric
-from everystump._workflow.options import CLASSIFICATION, NUMBER_PATTERN
+from everystump._workflow.metrics import METRICS, SelectionMetric, find_metric
+from everystump._workflow.options import CLASSIFICATION, LOG_LOSSES, NUMBER_PATTERN
 from everystump._workflow.presets import PRESETS, Preset, list_presets
 from everystump._workflow.schema.columns import NUMBERS, column_kind
 from everystump._workflow.schema.labels import find_label
@@ -99,6 +99,22 @@ class TrainingOptions:
             raise InvalidInputError(f"{option} has no effect, because {why}.")
         if self.metric.needs_probabilities and not preset.has_probabilities:
             raise _no_probabilities(option, name)
+
+    def check_loss(self, loss: str | None) -> None:
+        """Raise if the metric needs positive predictions, and a loss may predict others."""
+        if self.metric is not None and self.metric.is_deviance and loss not in LOG_LOSSES:
+            raise InvalidInputError(
+                f"{self.metric.option} needs positive predictions; use --loss "
+                f"{' or '.join(LOG_LOSSES)}, or another --metric."
+            )
+
+    def check_numbers(self, name: str, lowest: float) -> None:
+        """Raise if the lowest number of a target is too low for the metric."""
+        if self.metric is METRICS["neg_mean_gamma_deviance"] and lowest <= 0:
+            raise InvalidInputError(
+                f"{self.metric.option} needs positive numbers, but {name!r} has {lowest:g}; use "
+                f"--metric mean_poisson_deviance."
+            )
 
     def check_columns(
         self, X: Any, dropped: Mapping[str, str], interactions: Sequence[str]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from everystump._text import format_percents, pluralize
+from everystump._text import format_percents, format_quantities, pluralize
 from everystump.cli.console import table, wrap
 
 _MAX_ROWS = 5
@@ -64,23 +64,21 @@ def _rows(summary: Mapping[str, Any]) -> str:
     if not rows:
         return ""
     labels = summary["labels"]
-    lines = [
-        [str(row["name"]), _value(row["actual"], labels), *_predictions(row, labels)]
-        for row in rows
-    ]
-    return table(["largest differences: row", "actual", *summary["names"]], lines)
+    lines = [[str(row["name"]), *_outcome(row, labels)] for row in rows]
+    right = () if labels else range(1, 4)
+    return table(["largest differences: row", "actual", *summary["names"]], lines, right=right)
 
 
-def _predictions(row: Mapping[str, Any], labels: Sequence[str]) -> list[str]:
-    texts = [_value(value, labels) for value in row["predicted"]]
+def _outcome(row: Mapping[str, Any], labels: Sequence[str]) -> list[str]:
+    """Return the actual value of a row and both predictions, with probabilities if known."""
+    values = [row["actual"], *row["predicted"]]
+    if not labels:
+        return format_quantities(*values)
+    actual, *predicted = (labels[value] for value in values)
     if "probability" not in row:
-        return texts
+        return [actual, *predicted]
     percents = [format_percents(p)[0] for p in row["probability"]]
-    return [f"{text} ({percent})" for text, percent in zip(texts, percents, strict=True)]
-
-
-def _value(value: Any, labels: Sequence[str]) -> str:
-    return labels[value] if labels else f"{value:.5g}"
+    return [actual, *(f"{text} ({p})" for text, p in zip(predicted, percents, strict=True))]
 
 
 def _short(text: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -94,11 +95,11 @@ def write_config(path: Path, resolved: Mapping[str, Any]) -> None:
     command, values = context.command, {**context.params, **resolved}
     lines = [
         f"# Options of a run of everystump {version('everystump')}; to repeat it:",
-        f"# everystump {command.name} --config {path.name}",
+        f"# everystump {command.name} --config {shlex.quote(path.name)}",
     ]
     for parameter in command.params:
         value = values.get(str(parameter.name))
-        is_unset = value is None or value == () or (value is False and not parameter.secondary_opts)
+        is_unset = value in (None, ()) or (value is False and parameter.name not in resolved)
         if parameter.name in _NOT_SAVED or is_unset:
             continue
         if isinstance(value, Path):

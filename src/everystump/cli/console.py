@@ -21,6 +21,7 @@ from everystump._values import is_missing
 
 BAD_INPUT = 2
 _PIPE_WIDTH, _MIN_WIDTH, _BAR_WIDTH = 160, 40, 24
+_STANDARD_INPUT = re.compile(r"^-(?=[ ,:])")  # as the name of a file
 _MAX_LABEL = 13  # characters, so that a table of metrics fits 80 columns
 
 
@@ -44,7 +45,7 @@ def exit_on_input_error() -> Iterator[None]:
     try:
         yield
     except InvalidInputError as error:
-        raise InputError(str(error)) from None
+        raise InputError(_STANDARD_INPUT.sub("standard input", str(error))) from None
     except OSError as error:
         where = f"{error.filename}: " if error.filename else ""
         what = str(error.strerror or error).rstrip(".")

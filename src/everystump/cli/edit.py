@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from everystump._text import InvalidInputError, pluralize
+from everystump._text import InvalidInputError, format_number, pluralize
 from everystump._workflow.options import Dialect
 from everystump.cli.common import (
     MODEL,
@@ -19,6 +19,9 @@ from everystump.cli.common import (
 )
 from everystump.cli.console import exit_on_input_error, print_notes, print_result, table, wrap
 from everystump.cli.help import CSV_FORMAT, OTHER, GroupedCommand
+
+if TYPE_CHECKING:
+    from everystump._workflow.editing import Change
 
 EXAMPLES = """\b
 Examples:
@@ -34,6 +37,7 @@ HEADINGS = {
     **OTHER,
 }
 _ORDER = "everystump.edits"
+_ROUNDING, _LARGE = 1e-12, 1000.0
 
 
 class _OrderedCommand(GroupedCommand):
@@ -58,7 +62,8 @@ class _OrderedCommand(GroupedCommand):
     "--flatten",
     multiple=True,
     metavar="COL[:LOW..HIGH]",
-    help="Make a curve constant, at its mean, everywhere or from LOW up to HIGH.",
+    help="Make a curve constant, at its mean, everywhere or from LOW up to HIGH; missing values "
+    "keep their contribution.",
 )
 @click.option(
     "--remove",
@@ -114,7 +119,7 @@ def edit(
             compared, notes = _compare(fitted, edited, data, dialect)
         save(edited, out)
     print_notes(*notes)
-    rows = [[change.edit, _limits(change.before), _limits(change.after)] for change in changes]
+    rows = [[change.edit, *_change_texts(change)] for change in changes]
     text = table(["edit", "contributions before", "after"], rows)
     if compared is not None:
         from everystump.cli.compare_text import comparison_text
@@ -146,9 +151,23 @@ def _compare(fitted: Any, edited: Any, data: Path, dialect: Dialect) -> tuple[An
     return summary, notes + list(dict.fromkeys(text.split(": ", 1)[-1] for text in rows.warnings))
 
 
-def _limits(ends: tuple[float, float]) -> str:
-    low, high = (f"{end + 0.0:+.3g}" if end else "0" for end in ends)
+def _change_texts(change: Change) -> list[str]:
+    """Return the range of contributions before and after an edit."""
+    scale = max(map(abs, change.before + change.after))
+    return [_limits(ends, scale) for ends in (change.before, change.after)]
+
+
+def _limits(ends: tuple[float, float], scale: float) -> str:
+    """Return the ends of a range as text; what is 0 up to rounding is 0."""
+    if max(map(abs, ends)) <= _ROUNDING * scale:
+        return "0"
+    low, high = (f"{'+' if end > 0 else ''}{format_number(end, 3)}" for end in _rounded(ends))
     return low if low == high else f"{low} to {high}"
+
+
+def _rounded(ends: tuple[float, float]) -> list[float]:
+    """Return numbers that are large, as of a regression, without decimals."""
+    return [round(end) if abs(end) >= _LARGE else end for end in ends]
 
 
 def _saved(edited: Any, out: Path) -> str:

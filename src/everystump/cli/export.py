@@ -68,19 +68,21 @@ def export(
         from everystump.export import write
 
         fitted = load_model(model)
-        if probability and not hasattr(fitted, "predict_proba"):
-            raise InvalidInputError(
-                f"--probability: {type(fitted).__name__} predicts no probabilities; omit it, or "
-                f"export another model, such as stump-logistic."
-            )
         try:
             write(fitted, out, to=form, probability=probability, **options)
         except ImportError as error:
             raise InvalidInputError(str(error)) from None
         except ValueError as error:
-            text = re.sub(r"^(table|keep)\b", r"--\1", " ".join(str(error).split()))
-            raise InvalidInputError(text) from error
+            raise InvalidInputError(_as_options(" ".join(str(error).split()))) from error
     print_result({"to": form, "out": str(out)}, f"Wrote {out}", as_json)
+
+
+def _as_options(message: str) -> str:
+    """Return an error message of Python with options instead of arguments."""
+    if message.startswith("probability=True"):
+        reason = message.removeprefix("probability=True: ").partition(";")[0]
+        return f"--probability: {reason}; omit it, or export another model, such as stump-logistic."
+    return re.sub(r"^(table|keep)\b", r"--\1", message)
 
 
 def _sql_options(form: str, table: str | None, keep: tuple[str, ...]) -> dict[str, Any]:

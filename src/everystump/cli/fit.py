@@ -158,13 +158,11 @@ HEADINGS = {
     help="Evaluate by cross-validation instead, and train on all rows.",
 )
 @click.option(
-    "--refit",
-    is_flag=True,
+    "--refit/--no-refit",
     help="After the evaluation, retrain on all rows with the chosen C.",
 )
 @click.option(
-    "--bands",
-    is_flag=True,
+    "--bands/--no-bands",
     help="Compute standard errors of the curves from the training rows, to be drawn as 95% bands.",
 )
 @click.option("--positive", metavar="LABEL", help="Positive class of a two-class target.")
@@ -326,9 +324,12 @@ def _evaluation(
 
 
 def _resolved(plan: Any, task: str, is_streamed: bool) -> dict[str, Any]:
-    """Return the values of options that depend on the data or on defaults."""
+    """Return the values of options that depend on memory or on defaults.
+
+    The task and the model stay as the user wrote them: an inferred task is described in the model.
+    """
     plan = plan.for_task(task)
-    resolved = {"preset": plan.preset, "task": task, "stream": is_streamed, "cv": plan.cv}
+    resolved = {"stream": is_streamed, "cv": plan.cv}
     if plan.interactions is None:
         resolved["interactions"] = plan.chosen_interactions.which
     return resolved | {"holdout": plan.holdout if plan.cv is None else None}

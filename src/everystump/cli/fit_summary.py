@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 from everystump._text import format_percents, format_quantities, pluralize
-from everystump._workflow.metrics import scoring_title
 from everystump.cli.console import metrics_text, two_columns, wrap
 
 
@@ -78,7 +77,9 @@ def _refined(about: dict[str, Any]) -> str:
 
 
 def _score_name(path: dict[str, Any]) -> str:
-    return scoring_title(path["scoring"])
+    from everystump._evaluation import scorer_title
+
+    return scorer_title(path["scoring"])
 
 
 def _interactions(record: dict[str, Any]) -> str:
@@ -92,6 +93,8 @@ def _interactions(record: dict[str, Any]) -> str:
     if not record["features"]:
         if not path:
             return "none: fewer than two features can interact"
+        if path.get("chosen"):
+            return f"none: at the best strength by {by}, {path['chosen']:.3g}, all are negligible"
         n_tried = pluralize(len(path["strength"]) - 1, "strength")
         return f"none: they do not clearly improve the {by} ({n_tried} tried)"
     n_features = [len(features) for features in record["features"]]

@@ -24,6 +24,7 @@ from everystump.cli.reproduce import reproduce
 
 INTERRUPTED = 130
 _WRITE_ERRORS = (errno.ENOSPC, errno.EIO, errno.EBADF)
+_NUMBERS = {"integer range": "an integer", "float range": "a number"}  # words of click, and ours
 EXAMPLES = """\b
 Examples:
   everystump fit credit.csv --target default -o credit.stump
@@ -91,7 +92,11 @@ def _one_sentence(message: str) -> str:
     --------
     >>> _one_sentence("No such option '--modl'. Did you mean '--model'?")
     "No such option '--modl' (did you mean '--model'?)"
+    >>> _one_sentence("'x' is not a valid float range.")
+    "'x' is not a number"
     """
+    for words, noun in _NUMBERS.items():
+        message = message.replace(f"is not a valid {words}", f"is not {noun}")
     what, _, suggestion = message.partition(". ")
     suggestion = suggestion.removeprefix("(").removesuffix(")")
     if not suggestion.startswith("Did you mean"):

@@ -12,14 +12,47 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from numbers import Real
-from typing import Any, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import NotFittedError
+from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from everystump._evaluation.conformal import ROUNDING, conformal_rank
+
+
+class _Kind(NamedTuple):
+    """A kind of estimators: an example, what it has, and the conformal predictor for it."""
+
+    example: str
+    result: str
+    predictor: str
+
+
+_KINDS = {
+    "regressor": _Kind("StumpRegressor()", "prediction intervals", "SplitConformalRegressor"),
+    "classifier": _Kind("StumpLogisticRegression()", "prediction sets", "SplitConformalClassifier"),
+}
+
+
+_METHODS = ("fit", "predict", "__sklearn_tags__")
+
+
+def check_model(model: Any, kind: str, name: str = "estimator") -> None:
+    """Check that the argument ``name`` is an estimator, and of no other kind than ``kind``."""
+    wanted, shown = _KINDS[kind], f"{name}={model!r}"
+    if isinstance(model, type) or not all(hasattr(model, own) for own in _METHODS):
+        raise ValueError(f"{shown} is not a {kind}; pass one, such as {wanted.example}.")
+    found = get_tags(model).estimator_type
+    if found in (kind, None):
+        return
+    other = f"use {_KINDS[found].predictor}, or " if found in _KINDS else ""
+    raise ValueError(
+        f"{shown} is a {str(found).replace('_', ' ')}, which has no {wanted.result}; {other}pass a "
+        f"{kind}."
+    )
 
 
 def conformal_quantile(scores: np.ndarray, level: float) -> float:
@@ -51,6 +84,7 @@ class ConformalPredictor(BaseEstimator):
     estimator: Any
     confidence_level: Any
     prefit: bool
+    _kind: ClassVar[str] = "regressor"
 
     def fit(self, X_train: Any, y_train: Any, fit_params: dict | None = None) -> Self:
         """Fit a copy of the estimator; only if it is not fitted yet, with ``prefit=False``.
@@ -112,6 +146,7 @@ class ConformalPredictor(BaseEstimator):
 
     def _check_estimator(self) -> None:
         """Raise if the estimator is of the wrong kind."""
+        check_model(self.estimator, self._kind)
 
     def _check_prefit(self) -> None:
         check_is_fitted(self.estimator)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.base import is_regressor
 
 from everystump._tables.labels import class_indices
 from everystump.conformal._conformal import (
@@ -83,6 +82,8 @@ class SplitConformalClassifier(ConformalPredictor):
     True
     """
 
+    _kind = "classifier"
+
     def __init__(
         self,
         estimator: Any,
@@ -94,13 +95,6 @@ class SplitConformalClassifier(ConformalPredictor):
         self.confidence_level = confidence_level
         self.conformity_score = conformity_score
         self.prefit = prefit
-
-    def _check_estimator(self) -> None:
-        if is_regressor(self.estimator):
-            raise ValueError(
-                f"estimator={self.estimator!r} is a regressor, which has no prediction sets; use "
-                f"SplitConformalRegressor, or pass a classifier."
-            )
 
     def _class_scores(self, X: Any) -> np.ndarray:
         """Return the conformity score of each class for each sample."""

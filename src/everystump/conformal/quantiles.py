@@ -13,6 +13,7 @@ from everystump._tables.labels import check_numbers
 from everystump.conformal._conformal import (
     ConformalPredictor,
     check_levels,
+    check_model,
     conformal_quantile,
 )
 from everystump.estimators.regressor import StumpRegressor
@@ -57,6 +58,10 @@ def predict_quantiles(models: Sequence[Any], X: Any) -> np.ndarray:
     >>> found.shape, bool((np.diff(found) >= 0).all())
     ((300, 3), True)
     """
+    if not isinstance(models, list | tuple) or not models:
+        raise ValueError(f"models={models!r} must be a list of fitted regressors.")
+    for k, model in enumerate(models):
+        check_model(model, "regressor", f"models[{k}]")
     return np.sort(np.column_stack([model.predict(X) for model in models]), axis=1)
 
 
@@ -120,8 +125,20 @@ class ConformalizedQuantileRegressor(ConformalPredictor):
             )
         return levels[0]
 
+    def _check_estimator(self) -> None:
+        if not self.prefit:
+            check_model(self._base(), self._kind)
+        elif not isinstance(self.estimator, list | tuple) or len(self.estimator) != 3:
+            raise ValueError(f"estimator={self.estimator!r} must be {_PREFIT}.")
+        else:
+            for k, model in enumerate(self.estimator):
+                check_model(model, self._kind, f"estimator[{k}]")
+
+    def _base(self) -> Any:
+        return StumpRegressor(loss="quantile") if self.estimator is None else self.estimator
+
     def _fitted(self, X: Any, y: Any, fit_params: dict) -> Any:
-        base = StumpRegressor(loss="quantile") if self.estimator is None else self.estimator
+        base = self._base()
         params = base.get_params() if hasattr(base, "get_params") else {}
         if "quantile" not in params or "quantile" not in str(params.get("loss", "quantile")):
             raise ValueError(
@@ -135,8 +152,6 @@ class ConformalizedQuantileRegressor(ConformalPredictor):
         ]
 
     def _check_prefit(self) -> None:
-        if not isinstance(self.estimator, list | tuple) or len(self.estimator) != 3:
-            raise ValueError(f"estimator={self.estimator!r} must be {_PREFIT}.")
         for model in self.estimator:
             check_is_fitted(model)
 

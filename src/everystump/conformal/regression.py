@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.base import is_classifier
 
 from everystump._tables.labels import check_numbers
 from everystump.conformal._conformal import (
@@ -65,15 +64,13 @@ class SplitConformalRegressor(ConformalPredictor):
         self.confidence_level = confidence_level
         self.prefit = prefit
 
-    def _check_estimator(self) -> None:
-        if is_classifier(self.estimator):
-            raise ValueError(
-                f"estimator={self.estimator!r} is a classifier, which has no prediction intervals; "
-                f"use SplitConformalClassifier, or pass a regressor."
-            )
-
     def _conformity_scores(self, X: Any, y: Any) -> np.ndarray:
-        predicted = self.estimator_.predict(X)
+        predicted = np.asarray(self.estimator_.predict(X))
+        if predicted.ndim != 1:
+            raise ValueError(
+                f"estimator={self.estimator_!r} predicts an array of shape {predicted.shape}, and "
+                f"intervals need one number for each sample; fit it to a one-dimensional y."
+            )
         return np.abs(check_numbers(y, len(predicted)) - predicted)
 
     def predict(self, X: Any) -> np.ndarray:

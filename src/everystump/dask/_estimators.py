@@ -76,7 +76,8 @@ class _DaskEstimator(_ClusterParameters, ScoreClassifier):
         Parameters
         ----------
         X : Dask array or dataframe of shape (n_samples, n_features)
-            Training data.  It is read twice: persist it if it fits into the workers' memory.
+            Training data.  Each worker reads its partitions once, and keeps them in memory until
+            the bins of all values are found.
         y : Dask array or series of shape (n_samples,)
             Class labels.
         sample_weight : Dask array or series of shape (n_samples,), default=None
@@ -282,7 +283,8 @@ class DaskStumpSVC(_DaskStumpEnsemble, StumpSVC):
 
     The samples stay on the workers, one byte per value; each step of the solver exchanges a table
     with one number per bin with each of them.  A worker that is lost is replaced, and the fit
-    continues.  The bins are found from mergeable sketches; see `StumpSVC.fit_chunks`.
+    continues.  The bins follow from the counts of all samples in cells that the workers share: they
+    do not depend on how the samples are divided, and their edges are quantiles within half a bin.
 
     Parameters
     ----------

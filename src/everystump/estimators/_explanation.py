@@ -9,7 +9,7 @@ from sklearn.exceptions import NotFittedError
 
 from everystump._core.columns import RowDensity
 from everystump._core.threads import count_threads
-from everystump._explanations.access import class_labels, feature_index, shape_models
+from everystump._explanations.access import class_labels, shape_models
 from everystump._explanations.bands import check_bands
 from everystump._explanations.importance import relative_importances, term_densities
 from everystump._explanations.tables import (
@@ -19,7 +19,7 @@ from everystump._explanations.tables import (
     stump_table,
     surface_table,
 )
-from everystump._explanations.terms import interaction_features
+from everystump._explanations.terms import interaction_features, single_feature
 from everystump._tables.frames import Feature, is_frame
 from everystump._tables.validation import check_rows
 
@@ -177,7 +177,7 @@ class ExplanationMixin:
         1    2.5           1.0
         """
         models = shape_models(self)
-        d = feature_index(self.feature_info_, feature)
+        d = single_feature(self.feature_info_, feature)
         band = check_bands(self, bands)
         return curve_table(models, self.feature_info_, class_labels(self), d, band)
 

@@ -389,7 +389,9 @@ class CPathEnsemble(BaseStumpEnsemble):
         )
         fitted = time.perf_counter()
         score = path.score(self._candidate(table, design, C, solutions))
-        gap = max(solution.certificate.gap for solution in solutions)
+        certificates = [solution.certificate for solution in solutions]
+        # More steps would not change what rounding hides, such as all of an optimum of 0.
+        gap = max(max(own.gap - own.rounding, 0.0) for own in certificates)
         return Fit(score, gap, fitted - start, time.perf_counter() - fitted), solutions
 
     def _candidate(

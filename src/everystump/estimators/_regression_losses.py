@@ -135,10 +135,10 @@ class _Poisson(_LogLink):
 
     def _check(self, y: np.ndarray) -> None:
         if y.min() < 0 or not y.any():
-            found = f"{y.min():g} among them" if y.min() < 0 else "only zeros"
+            found = f"{y.min():g} is among them" if y.min() < 0 else "these are only zeros"
             raise ValueError(
-                f'y: loss="poisson" needs targets that are not negative, and some above 0; there '
-                f'is {found}: use loss="squared".'
+                f'y: loss="poisson" needs targets that are not negative, and some above 0, but '
+                f'{found}; use loss="squared".'
             )
 
 

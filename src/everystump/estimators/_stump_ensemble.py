@@ -160,8 +160,8 @@ class BaseStumpEnsemble(BandsMixin, TabularEstimator):
             `everystump.chunks.FileChunks`.
         memory_limit : float, default=None
             The bytes that encoded samples may take in memory.  If they take more, they are stored
-            in a file in ``scratch_dir``, which is removed after the fit.  By default, half of the
-            memory that is available.
+            in a file in ``scratch_dir`` without a name, of which nothing is left after the fit.  By
+            default, half of the memory that is available.
         scratch_dir : path, default=None
             Where to store large encoded samples; the folder of temporary files by default.
 
@@ -171,8 +171,8 @@ class BaseStumpEnsemble(BandsMixin, TabularEstimator):
             Fitted estimator.
         """
         self._validate_params()
-        with one_blas_thread, ScratchSpace(memory_limit, scratch_dir) as scratch:
-            table, columns = self._read_chunks(chunks, scratch)
+        with one_blas_thread:
+            table, columns = self._read_chunks(chunks, ScratchSpace(memory_limit, scratch_dir))
             design = Design.from_columns(
                 columns,
                 measure=as_measure(self.measure),

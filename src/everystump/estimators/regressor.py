@@ -123,7 +123,8 @@ class StumpRegressor(FixedCEnsemble, _Regression):
         The scale is the standard deviation for "squared"; the mean for "poisson" and "gamma"; and
         for the others the interquartile range divided by 1.349, that of a normal distribution.
     quantile : float, default=0.5
-        The quantile to predict if ``loss="quantile"``.
+        The quantile to predict if ``loss="quantile"``.  Models of several quantiles may cross;
+        `everystump.conformal.predict_quantiles` puts their predictions in order.
     epsilon : float, default=None
         Residuals up to which "huber" is quadratic (0.5 by default) or "epsilon_insensitive" is 0
         (0.1 by default), in units of the scale of the targets.

@@ -21,6 +21,9 @@ class StumpSVC(FixedCClassifier):
     The fitted model is an additive model with one shape function (curve) per feature, a surface per
     interaction, and an optimality certificate.
 
+    Scores are not log-odds, so there is no ``predict_proba``: for probabilities, wrap the estimator
+    in `sklearn.calibration.CalibratedClassifierCV`, or use `StumpLogisticRegression`.
+
     Parameters
     ----------
     C : float, default=1.0

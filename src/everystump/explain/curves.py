@@ -13,12 +13,12 @@ from everystump._core.shapes import Shape, ShapeModel
 from everystump._explanations.access import (
     class_labels,
     class_model_indices,
-    feature_index,
     shape_models,
     sum_name,
 )
 from everystump._explanations.bands import check_bands
 from everystump._explanations.importance import missing_fraction, sample_densities, shape_std
+from everystump._explanations.terms import single_feature
 from everystump._tables.frames import Feature
 from everystump._tables.validation import check_rows
 from everystump._text import format_short_percent, pluralize
@@ -259,7 +259,7 @@ def _feature_indices(estimator: Any, features: Any, names: list[str]) -> list[in
         raise ValueError(f"features={features!r} must be a list; pass [{features!r}].")
     info = estimator.feature_info_
     chosen = [
-        names.index(feature) if feature in names else feature_index(info, feature)
+        names.index(feature) if feature in names else single_feature(info, feature)
         for feature in features
     ]
     if not chosen:

@@ -181,6 +181,15 @@ class ModelRecord:
         """The names of the features."""
         return [str(feature.name) for feature in self.features]
 
+    def check_probability(self) -> None:
+        """Raise if probabilities cannot be computed from scores."""
+        if self.log_odds is None:
+            other = "StumpLogisticRegression, or " if self.link is None else ""
+            raise ValueError(
+                f"probability=True: the scores of {self.estimator} are not log-odds; use "
+                f"{other}probability=False."
+            )
+
 
 def is_text(feature: Feature) -> bool:
     """Whether the values of a feature are text; a category without levels counts as text."""

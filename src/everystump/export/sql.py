@@ -157,11 +157,8 @@ class _Query:
 
     def _check_result_columns(self) -> None:
         """Check that probabilities exist if requested, and that column names are unique."""
-        if self._probability and self._record.log_odds is None:
-            raise ValueError(
-                f"probability=True: {self._record.estimator} has no predict_proba; use "
-                f"{'' if self._is_regressor else 'StumpLogisticRegression, or '}probability=False."
-            )
+        if self._probability:
+            self._record.check_probability()
         predicted = "prediction" if self._is_regressor else "label"
         taken = {title.lower() for title in [*self._titles, predicted, *self._probability_titles()]}
         for column in self._keep:

@@ -79,8 +79,5 @@ def _check_options(model: Any, to: str, table: Any, keep: Any, probability: bool
     for name, value in (("table", table), ("keep", keep)):
         if value is not None:
             raise ValueError(f"{name}={value!r} is for SQL, not for {to}; pass None, or to='sql'.")
-    if probability and read_model(model).log_odds is None:
-        raise ValueError(
-            f"probability=True: {type(model).__name__} has no predict_proba; use another model, or "
-            f"probability=False."
-        )
+    if probability:
+        read_model(model).check_probability()

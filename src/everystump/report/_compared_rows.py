@@ -24,6 +24,7 @@ from everystump.report._encoding import to_plain
 MAX_ROWS = 20
 _MAX_POINTS = 1500
 _MAX_REASONS = 3
+_MEDIAN = 0.5
 
 
 @dataclass(frozen=True, eq=False)
@@ -235,10 +236,23 @@ class ComparedNumbers(ComparedRows):
 
     def compare(self, *, unseen: bool) -> dict[str, Any]:
         """Return metrics, differences and tests."""
-        quantiles = {getattr(own.model, "_predicted_quantile", None) for own in self.models}
-        quantile = quantiles.pop() if len(quantiles) == 1 else None
+        quantiles = [getattr(own.model, "_predicted_quantile", None) for own in self.models]
+        is_same = quantiles[0] == quantiles[1]
         first, second = self.points
-        return compare_regressors(self.actual, first, second, quantile=quantile, unseen=unseen)
+        found = compare_regressors(
+            self.actual, first, second, quantile=quantiles[0] if is_same else None, unseen=unseen
+        )
+        if is_same or set(quantiles) <= {None, _MEDIAN}:
+            return found
+        for figure in found["figures"].values():
+            figure["better"] = None
+        what = ["the mean" if q is None else f"the quantile {q:g}" for q in quantiles]
+        names = [own.name for own in self.models]
+        found["caveat"] = (
+            f"{names[0]} predicts {what[0]} and {names[1]} {what[1]}, so these metrics do not tell "
+            f"which of them is better."
+        )
+        return found
 
     def outcome(self, i: int) -> dict[str, Any]:
         """Return the target of a row, and both predictions."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from everystump._evaluation import scorer_title
 from everystump._explanations.terms import TIMES
 from everystump._text import pluralize, truncate_list
 from everystump.report._compared_model import ComparedModel
@@ -15,6 +16,8 @@ _IGNORED = (
     *("C", "Cs", "cv", "scoring", "selection", "random_state", "n_jobs", "verbose"),
     *("interactions", "interaction_strength", "class_weight", "monotonic_cst", "multi_class"),
 )
+
+_LOSS_PARAMETERS = {"quantile": ("quantile",), "epsilon": ("huber", "epsilon_insensitive")}
 
 
 def describe_settings(models: Sequence[ComparedModel]) -> dict[str, Any]:
@@ -29,6 +32,17 @@ def describe_settings(models: Sequence[ComparedModel]) -> dict[str, Any]:
     both = [_settings(model) for model in models]
     names = list(dict.fromkeys([*both[0], *both[1]]))
     values = {name: [own.get(name, "–") for own in both] for name in names}
+    # Parameters that only one of two kinds of models has are part of what kind it is.
+    first, second = (_parameters(model.model) for model in models)
+    is_same = type(models[0].model) is type(models[1].model)
+    values |= {
+        name if name not in values else f"{name} (parameter)": [
+            own.get(name, "–") for own in (first, second)
+        ]
+        for name in {**first, **second}
+        if is_same or (name in first and name in second)
+    }
+    values["edits"] = ["; ".join(getattr(own.model, "edits_", ())) or "none" for own in models]
     values |= _exclusive_terms(models)
     return {
         "different": [
@@ -52,11 +66,12 @@ def _settings(compared: ComparedModel) -> dict[str, str]:
         "sample weights": about.get("sample_weight"),
         "seed of the held-out rows": (about.get("origin") or {}).get("seed"),
         "C": None if cost is None else f"{cost:.4g}",
-        "C chosen by": None if scoring is None else _scorer_name(scoring),
+        "C chosen by": None if scoring is None else scorer_title(scoring),
         "features": len(compared.feature_names),
     }
     if interactions is not None:
-        strength = getattr(model, "interaction_strength_", None)
+        stored = (about.get("interactions") or {}).get("strength")
+        strength = getattr(model, "interaction_strength_", stored)
         how = f", strength {strength:.3g}" if interactions and strength is not None else ""
         found["interactions"] = f"{len(interactions) or 'none'}{how}"
     if len(getattr(model, "classes_", ())) > 2 and hasattr(model, "multi_class_"):
@@ -64,13 +79,20 @@ def _settings(compared: ComparedModel) -> dict[str, str]:
     for name, text in (("class_weight", "class weights"), ("monotonic_cst", "monotonic curves")):
         if getattr(model, name, None) is not None:
             found[text] = _as_text(getattr(model, name))
-    found |= {
+    return {name: str(value) for name, value in found.items() if value is not None}
+
+
+def _parameters(model: Any) -> dict[str, str]:
+    """Return the other parameters of a model, except those that its loss does not have."""
+    ignored = {*_IGNORED}
+    for name, losses in _LOSS_PARAMETERS.items():
+        if getattr(model, "loss", None) not in losses:
+            ignored.add(name)
+    return {
         name.replace("_", " "): _as_text(value)
         for name, value in model.get_params(deep=False).items()
-        if name not in _IGNORED and not hasattr(value, "get_params")
+        if name not in ignored and not hasattr(value, "get_params")
     }
-    found["edits"] = "; ".join(getattr(model, "edits_", ())) or "none"
-    return {name: str(value) for name, value in found.items() if value is not None}
 
 
 def _chosen_cost(model: Any, about: Mapping[str, Any]) -> tuple[float | None, str | None]:
@@ -81,17 +103,6 @@ def _chosen_cost(model: Any, about: Mapping[str, Any]) -> tuple[float | None, st
     refined = (about.get("interactions") or {}).get("refined_C")
     given = getattr(model, "C", None)
     return refined or path.get("chosen", given), path.get("scoring")
-
-
-def _scorer_name(scoring: str) -> str:
-    """Return the name of a scorer of scikit-learn as words.
-
-    Examples
-    --------
-    >>> _scorer_name("neg_log_loss"), _scorer_name("accuracy")
-    ('log loss', 'accuracy')
-    """
-    return scoring.removeprefix("neg_").replace("_", " ")
 
 
 def _exclusive_terms(models: Sequence[ComparedModel]) -> dict[str, list[str]]:

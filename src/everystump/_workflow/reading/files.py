@@ -227,8 +227,13 @@ def decode_text(path: Path, content: bytes, encoding: str) -> str:
         line = text.count("\n", 0, text.index("\0")) + 1
         raise _encoding_error(path, content, encoding, line)
     if not text.strip():
-        raise InvalidInputError(f"{path} is empty; a table needs a header line and rows.")
+        raise empty_error(path)
     return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def empty_error(path: Path) -> InvalidInputError:
+    """Return the error for a CSV file without a header."""
+    return InvalidInputError(f"{path} is empty; a table needs a header line and rows.")
 
 
 def _encoding_error(path: Path, content: bytes, encoding: str, line: int) -> InvalidInputError:

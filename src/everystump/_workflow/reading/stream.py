@@ -19,11 +19,16 @@ import numpy as np
 from everystump._core.threads import prefetch
 from everystump._files import find_data_files
 from everystump._memory import available_memory
-from everystump._text import InvalidInputError
+from everystump._text import InvalidInputError, truncate_list
 from everystump._workflow.options import Dialect
 from everystump._workflow.reading.csv_text import parse_csv
 from everystump._workflow.reading.fast_csv import FastCsv
-from everystump._workflow.reading.files import decode_text, finish_frame, parquet_error
+from everystump._workflow.reading.files import (
+    decode_text,
+    empty_error,
+    finish_frame,
+    parquet_error,
+)
 from everystump._workflow.reading.frames import (
     DECIMALS,
     DELIMITER,
@@ -101,20 +106,24 @@ class FileStream:
     def read(self, options: ReadOptions) -> Iterator[tuple[Path, Any]]:
         """Yield frames and their files; the index of a frame numbers the rows of its file.
 
-        The separators of CSV files are those of the first rows.
+        The separators of CSV files are those of the first rows.  Files without rows are skipped.
         """
+        has_rows = False
         for file in self.files:
             with _input_errors(file):
                 is_parquet = _is_parquet(file)
             frame = None
             for frame in (_parquet_frames if is_parquet else _csv_frames)(file, options):
                 yield file, frame
-            if frame is None:
-                raise InvalidInputError(f"{file} has no rows; add some, or remove the file.")
-            if not is_parquet:
+            has_rows |= frame is not None
+            if frame is not None and not is_parquet:
                 delimiter, decimal = frame.attrs[DELIMITER], frame.attrs[DECIMALS][0]
                 dialect = replace(options.dialect, delimiter=delimiter, decimal=decimal)
                 options = replace(options, dialect=dialect)
+        if not has_rows:
+            names = truncate_list([str(file) for file in self.files], 3)
+            have = "has" if len(self.files) == 1 else "have"
+            raise InvalidInputError(f"{names} {have} no rows; add some.")
 
     def read_ahead(self, options: ReadOptions) -> Iterator[tuple[Path, Any]]:
         """Yield the same as `read`; a thread reads the next frame while the current one is used."""
@@ -248,7 +257,7 @@ class CsvParser:
         self._n_lines = self._n_rows = 0
 
     def frames(self, blocks: Iterator[bytes]) -> Iterator[Any]:
-        """Yield the frames of blocks."""
+        """Yield the frames of blocks; raise if these have no header."""
         for block in blocks:
             frame = self._parse(block)
             if frame is not None and len(frame):
@@ -256,6 +265,8 @@ class CsvParser:
                 frame.index = range(self._n_rows, self._n_rows + len(frame))
                 self._n_rows += len(frame)
                 yield finish_frame(self._path, frame, Dialect(), self._options.text)
+        if not self._header:
+            raise empty_error(self._path)
 
     def _parse(self, block: bytes) -> Any:
         """Return the frame of a block, None if it is blank."""

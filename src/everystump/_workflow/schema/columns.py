@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import numpy as np
 
 from everystump._text import InvalidInputError
+from everystump._workflow.reading.frames import with_columns
+from everystump._workflow.schema.labels import numbers_as_text
 
 NUMBERS, TEXT, TIMES, OTHER = "numbers", "text", "dates or times", "neither numbers nor text"
 _MIN_ROWS = 20
 _MAX_UNIQUE = 0.5  # fraction of the rows that have a value
 _UNNAMED = re.compile(r"Unnamed: \d+")
-_IDENTIFIER = re.compile(r"(.*[a-z0-9](ID|Id)|(.*[\W_])?(?i:id|key|uuid|guid))")
+_IDENTIFIER = re.compile(
+    r".*[a-z0-9](ID|Id)|(.*[\W_])?(?i:id|key|uuid|guid)|(?i:index|row[ ._-]?names?)"
+)
 
 
 def column_kind(column: Any) -> str:
@@ -38,6 +42,38 @@ def column_kind(column: Any) -> str:
     if len(present) == 0 or isinstance(present.iloc[0], str | bool):
         return TEXT
     return TIMES if hasattr(present.iloc[0], "isoformat") else OTHER
+
+
+def join_frames(frames: Sequence[Any]) -> Any:
+    """Return the rows of several frames; a column that is text in one of them is text in all.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> frames = [pd.DataFrame({"a": values}) for values in ([1, 2.5], ["x"], [None])]
+    >>> join_frames(frames)["a"].tolist(), join_frames(frames[::2])["a"].tolist()
+    (['1.0', '2.5', 'x', None], [1.0, 2.5, nan])
+    """
+    import pandas as pd
+
+    if len(frames) == 1:
+        return frames[0]
+    joined = pd.concat(frames, ignore_index=True)
+    changed: dict[str, Any] = {}
+    for name in joined.columns[[dtype.kind == "O" for dtype in joined.dtypes]]:
+        parts = [frame[name] for frame in frames if name in frame.columns]
+        kinds = [column_kind(part) if part.notna().any() else "" for part in parts]
+        if {*kinds, ""} == {NUMBERS, ""}:
+            changed[name] = joined[name].astype(np.float64)
+        elif NUMBERS in kinds and TEXT in kinds:
+            text = [
+                numbers_as_text(part) if kind == NUMBERS else part
+                for part, kind in zip(parts, kinds, strict=True)
+            ]
+            changed[name] = pd.concat(text, ignore_index=True)
+    joined = with_columns(joined, changed)
+    joined.attrs = frames[0].attrs
+    return joined
 
 
 def row_number_columns(frame: Any) -> set[str]:

@@ -145,8 +145,9 @@ class ClassTarget(Target):
         return fit_with_class_order(model, X, self.y, self.classes, self.weight)
 
     def describe_training(self, model: Any) -> dict[str, Any]:
-        """Return the positive class, and the number of training rows of each class."""
-        return {"positive": self.positive, "class_counts": self.counts().tolist()}
+        """Return the positive one of two classes, and the training rows of each class."""
+        positive = self.positive if len(self.classes) == 2 else None
+        return {"positive": positive, "class_counts": self.counts().tolist()}
 
     def predictions(self, model: Any, X: Any) -> LabeledPredictions:
         """Return the predictions of a classifier."""
