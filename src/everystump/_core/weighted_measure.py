@@ -14,7 +14,8 @@ from everystump._core.measures import Masses, Measure, as_measure
 class Weighted(Measure):
     """Another measure, with the masses of each feature multiplied by a weight.
 
-    A feature with a larger weight is regularized less.
+    A feature with a larger weight is regularized less, and an interaction of two features in
+    proportion to the geometric mean of their weights.
 
     Parameters
     ----------
@@ -64,6 +65,13 @@ class Weighted(Measure):
                 f"measure: there are weights of {len(self.weights)} features, but X has "
                 f"{n_features}; pass one per feature."
             )
+
+    def for_interactions(self) -> Measure:
+        """Return the measure with the square roots of the weights.
+
+        The kernel of a pair is then multiplied by the geometric mean of two weights.
+        """
+        return Weighted(self.measure.for_interactions(), np.sqrt(self.weights))
 
     def masses(self, column: Column, d: int) -> Masses:
         """Return the weighted masses of the thresholds of feature ``d``."""

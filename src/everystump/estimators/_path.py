@@ -26,6 +26,7 @@ from everystump._selection.grid import (
     PathGrid,
     cost_grid,
     exceeds_error,
+    next_cost_grid,
     refined_cost_grid,
     select_best,
     strength_grid,
@@ -130,7 +131,7 @@ class CPathEnsemble(BaseStumpEnsemble):
             return own._replace(design=design.with_measure(Weighted(design.measure, weights)))
 
         folds, same = thread_map(reweight, folds, n_threads), others is folds
-        self._select_cost(table, folds, cost_grid(self.Cs))
+        self._select_cost(table, folds, next_cost_grid(self.Cs, C))
         self.feature_weights_ = self._adaptive_weights(table, design, C)
         weighted = design.with_measure(Weighted(design.measure, self.feature_weights_))
         return weighted, folds if same else [reweight(own) for own in others]
@@ -398,13 +399,13 @@ class CPathEnsemble(BaseStumpEnsemble):
         self, table: TrainingTable, design: Design, C: float, solutions: list[Solution]
     ) -> Candidate:
         """Return a fitted model of the path for a scorer."""
-        fitted = self._fixed_c_estimator(C)
 
         def scores(index: np.ndarray) -> np.ndarray:
             columns = [design.scores(solution, index) for solution in solutions]
             return columns[0] if len(columns) == 1 else np.column_stack(columns)
 
         def model() -> BaseStumpEnsemble:
+            fitted = self._fixed_c_estimator(C)
             fitted._store(table, design, solutions)
             fitted.n_features_in_ = self.n_features_in_
             # The validated samples that the scorer gets are numbers.
