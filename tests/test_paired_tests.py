@@ -9,6 +9,7 @@ from everystump._evaluation import LabeledPredictions, compare_classifiers, comp
 from everystump._evaluation.comparison import row_log_losses
 from everystump._evaluation.comparison_text import comparison_rows, verdict
 from everystump._evaluation.paired_tests import (
+    PairedTest,
     area_influences,
     compare_areas,
     compare_class_means,
@@ -259,6 +260,14 @@ def test_figures_of_regressors_are_scikit_learns():
     assert mae["values"] == pytest.approx([mean_absolute_error(y, p) for p in (first, second)])
     assert mae["better"] == r2["better"] == found["figures"]["rmse"]["better"] == 1
     assert mae["difference"] < 0 < r2["difference"]
+
+
+@pytest.mark.parametrize("n", [1, 40])
+def test_regressors_on_equal_targets_are_compared_without_r2(n):
+    y, noise = np.full(n, 2.0), RNG(11).normal(size=(2, n))
+    found = compare_regressors(y, y + 2 * noise[0], y + noise[1])
+    assert found["n_rows"] == n and set(found["figures"]) == {"rmse", "mae"}
+    assert compare_r2(np.zeros(n), *noise**2) == PairedTest()
 
 
 def test_texts():

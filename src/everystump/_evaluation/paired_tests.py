@@ -222,7 +222,8 @@ def compare_root_means(first: np.ndarray, second: np.ndarray) -> PairedTest:
 def compare_r2(spread: np.ndarray, first: np.ndarray, second: np.ndarray) -> PairedTest:
     """Compare R² of two models, given their squared errors and squared deviations of the targets.
 
-    The test is that of the mean squared errors, the interval that of the linearized ratio.
+    The test is that of the mean squared errors, the interval that of the linearized ratio.  If all
+    targets are equal, R² is undefined, and there is neither.
 
     Examples
     --------
@@ -231,6 +232,8 @@ def compare_r2(spread: np.ndarray, first: np.ndarray, second: np.ndarray) -> Pai
     True
     """
     total, worse = float(spread.mean()), second - first
+    if total == 0.0:
+        return PairedTest()
     ratio = float(worse.mean()) / total
     p = compare_means(first, second).p
     return t_test(-(worse - ratio * spread) / total - ratio, _SQUARES_TEST, p)
