@@ -166,7 +166,7 @@ def next_cost_grid(Cs: Any, C: float) -> PathGrid:
     if not isinstance(Cs, Integral):
         return cost_grid(Cs)
     low, high = 2.0**-_EXTENSION_LOG2, 2.0**_EXTENSION_LOG2
-    factor = 2.0 ** ((_C_RANGE[1] - _C_RANGE[0]) / (Cs - 1))
+    factor = 2.0 ** ((_C_RANGE[1] - _C_RANGE[0]) / (int(Cs) - 1))
     return ClimbingGrid([], [C], factor, low, high, upwards=False)
 
 
