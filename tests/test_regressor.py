@@ -364,7 +364,9 @@ def test_scores_of_the_path_are_those_of_single_fits(loss, scoring, table):
     X, y = table
     cv = KFold(3, shuffle=True, random_state=0)
     parameters = {"loss": loss, "quantile": 0.8, "tol": 1e-6, "max_bins": 1000}
-    model = StumpRegressorCV(Cs=[0.1, 1.0], cv=cv, interactions=0, **parameters).fit(X, y)
+    model = StumpRegressorCV(
+        Cs=[0.1, 1.0], cv=cv, interactions=0, feature_weights="equal", **parameters
+    ).fit(X, y)
     assert model.scoring_ == scoring
     scorer = scoring
     if loss == "quantile":

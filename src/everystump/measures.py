@@ -11,6 +11,7 @@ from everystump._core.measures import (
     Rank,
     Uniform,
 )
+from everystump._core.weighted_measure import Weighted
 
 __all__ = [
     "ChosenStumps",
@@ -22,4 +23,5 @@ __all__ = [
     "Mixed",
     "Rank",
     "Uniform",
+    "Weighted",
 ]

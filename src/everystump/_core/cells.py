@@ -64,6 +64,7 @@ class CellColumn:
 
 def make_cells(column: Column, d: int, measure: Measure, max_cells: int) -> CellColumn:
     """Return the cells of feature ``d`` with at most ``max_cells`` cells for its values."""
+    measure = measure.for_interactions()
     if column.is_category:
         coarse, cell_of_value = _merge_levels(column, max_cells)
     else:

@@ -109,12 +109,9 @@ class Design:
         """
         if feature_range is not None:
             columns = widen(columns, feature_range)
-        masses = tuple(
-            finite_masses(measure, column, d) for d, column in enumerate(columns.columns)
-        )
-        chains = Chains.from_columns(columns.columns, masses, centered=not fit_intercept)
+        masses, terms = _curve_terms(columns, measure, centered=not fit_intercept)
         packing = (pack if join else keep_columns)(columns.codes, columns.sizes)
-        terms, signs = Terms(chains), chains.edge_signs(directions)
+        signs = terms.chains.edge_signs(directions)
         return cls(
             columns,
             measure,
@@ -125,6 +122,14 @@ class Design:
             sample_weight,
             signs,
             join,
+        )
+
+    def with_measure(self, measure: Measure) -> Design:
+        """Return the design of the same bins under another measure, without interactions."""
+        masses, terms = _curve_terms(self.columns, measure, centered=self.terms.chains.centered)
+        kernel_matrix = TableKernelMatrix(terms, self.packing)
+        return replace(
+            self, measure=measure, masses=masses, terms=terms, kernel_matrix=kernel_matrix
         )
 
     def with_interactions(
@@ -424,3 +429,11 @@ class Design:
         knots = np.concatenate([[column.low], curve.knots, [column.high]])
         values = np.concatenate([ends[:1], curve.values, ends[1:]])[keep]
         return Shape(knots[keep], values, curve.missing)
+
+
+def _curve_terms(
+    columns: Columns, measure: Measure, *, centered: bool
+) -> tuple[tuple[Masses, ...], Terms]:
+    """Return the masses of the stumps of each feature, and the terms of all curves."""
+    masses = tuple(finite_masses(measure, column, d) for d, column in enumerate(columns.columns))
+    return masses, Terms(Chains.from_columns(columns.columns, masses, centered=centered))

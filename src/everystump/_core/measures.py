@@ -64,6 +64,10 @@ class Measure(ABC):
         """Check that the measure can be used for a table of ``n_features``; by default it can."""
         return
 
+    def for_interactions(self) -> Measure:
+        """Return the measure of each feature of an interaction."""
+        return self
+
     @abstractmethod
     def masses(self, column: Column, d: int) -> Masses:
         """Return the masses of the thresholds of feature ``d`` in ``[column.low, column.high]``."""

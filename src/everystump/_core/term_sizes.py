@@ -10,6 +10,9 @@ from everystump._core.design import Design
 from everystump._core.solvers.problem import Solution
 from everystump._terms import Term
 
+# The smallest weight of a feature, relative to the mean.
+_MIN_WEIGHT = 0.3
+
 
 def curve_sizes(design: Design, solutions: Sequence[Solution]) -> np.ndarray:
     """Return the standard deviation of each curve over the training rows, summed by class."""
@@ -19,6 +22,17 @@ def curve_sizes(design: Design, solutions: Sequence[Solution]) -> np.ndarray:
         tables = design.split_by_feature(design.terms.matvec(solution.weights)[:n_bins])
         sizes += [_deviation(t, c.weights) for t, c in zip(tables, columns, strict=True)]
     return sizes
+
+
+def adaptive_weights(design: Design, solutions: Sequence[Solution]) -> np.ndarray:
+    """Return weights of features in proportion to the sizes of their curves, with mean about 1.
+
+    A feature whose curve is flat may still interact with others: no weight is tiny.
+    """
+    sizes = curve_sizes(design, solutions)
+    if not sizes.any():
+        return np.ones(len(sizes))
+    return np.maximum(sizes / sizes.mean(), _MIN_WEIGHT)
 
 
 def interaction_sizes(design: Design, solutions: Sequence[Solution]) -> dict[Term, float]:

@@ -161,6 +161,15 @@ def cost_grid(Cs: Any) -> PathGrid:
     return FixedGrid(Cs, "Cs", "an integer or a list of positive finite numbers")
 
 
+def next_cost_grid(Cs: Any, C: float) -> PathGrid:
+    """Return the grid of the parameter ``Cs`` for a similar model, whose best C was ``C``."""
+    if not isinstance(Cs, Integral):
+        return cost_grid(Cs)
+    low, high = 2.0**-_EXTENSION_LOG2, 2.0**_EXTENSION_LOG2
+    factor = 2.0 ** ((_C_RANGE[1] - _C_RANGE[0]) / (int(Cs) - 1))
+    return ClimbingGrid([], [C], factor, low, high, upwards=False)
+
+
 def strength_grid(strength: Any, C: float) -> PathGrid:
     """Return the grid of the parameter ``interaction_strength``; None for the default."""
     if strength is None:

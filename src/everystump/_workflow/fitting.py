@@ -13,8 +13,8 @@ from everystump._core.progress import transient
 from everystump._explanations.access import certificate_and_path
 from everystump._workflow.errors import collect_warnings, input_errors
 from everystump._workflow.evaluation import interaction_results, score_importances
-from everystump._workflow.options import Dialect, InteractionOptions
-from everystump._workflow.plan import Plan
+from everystump._workflow.options import Dialect
+from everystump._workflow.plan import Hyperparameters, Plan
 from everystump._workflow.schema.training_data import TrainingData
 from everystump._workflow.targets.target import Target
 
@@ -40,13 +40,13 @@ def fit_model(
     plan = plan.for_target(data.target)
     train, test = plan.split(data)
     notes = plan.notes(data.target)
-    model = _fit_rows(data, plan, train, plan.C, plan.chosen_interactions, verbose, notes)
+    model = _fit_rows(data, plan, train, plan.hyperparameters, verbose, notes)
     results = _evaluate(model, data, plan, train, test, progress)
     if plan.refit and test is not None:
         results = results_before_refit(results, len(train), len(test))
         train, test = np.arange(len(data.target)), None
-        C, interactions = getattr(model, "C_", plan.C), chosen_interactions(model)
-        model = _fit_rows(data, plan, train, C, interactions, verbose, notes)
+        chosen = Hyperparameters.chosen_by(model, plan.C)
+        model = _fit_rows(data, plan, train, chosen, verbose, notes)
         results = _training_results(model, data, train) | results
     if plan.bands:
         results["bands"] = _add_bands(model, data, train, notes)
@@ -120,13 +120,12 @@ def _fit_rows(
     data: TrainingData,
     plan: Plan,
     rows: np.ndarray,
-    C: float | None,
-    interactions: InteractionOptions,
+    hyperparameters: Hyperparameters,
     verbose: int,
     notes: list[str],
 ) -> Any:
     """Return a model of some rows; warnings are appended to ``notes``."""
-    model = plan.build(C, interactions, verbose, len(data.target.labels))
+    model = plan.build(hyperparameters, verbose, len(data.target.labels))
     with input_errors(), transient(), collect_warnings(notes):
         data.target.take(rows).fit(model, data.X.iloc[rows])
     return model.set_params(verbose=0)
@@ -144,12 +143,6 @@ def _add_bands(model: Any, data: TrainingData, rows: np.ndarray, notes: list[str
         notes.append(f"No bands (compute_bands in Python): {error}")
         return False
     return True
-
-
-def chosen_interactions(model: Any) -> InteractionOptions:
-    """Return the interactions of a fitted model and their strength, to fit another one."""
-    terms = getattr(model, "interactions_", [])
-    return InteractionOptions(terms, model.interaction_strength_) if terms else InteractionOptions()
 
 
 def _evaluate(

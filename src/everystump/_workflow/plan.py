@@ -26,6 +26,37 @@ from everystump._workflow.schema.columns import NUMBERS, column_kind
 from everystump._workflow.schema.training_data import TrainingData
 from everystump._workflow.targets.target import Target
 from everystump._workflow.training_options import TrainingOptions, check_feature
+from everystump.measures import Weighted
+
+
+@dataclass(frozen=True, eq=False)
+class Hyperparameters:
+    """What is given or chosen before a fit.
+
+    Attributes
+    ----------
+    C : float or None
+        Inverse regularization strength; chosen by the fit if None.
+    interactions : InteractionOptions
+        The interactions.
+    feature_weights : ndarray or None
+        Weights of the features that an earlier fit has chosen, if any.
+    """
+
+    C: float | None
+    interactions: InteractionOptions
+    feature_weights: np.ndarray | None = None
+
+    @classmethod
+    def chosen_by(cls, model: Any, C: float | None) -> Hyperparameters:
+        """Return what a fitted model has chosen, to fit another one; ``C`` if it was given."""
+        terms = getattr(model, "interactions_", [])
+        strength = model.interaction_strength_ if terms else None
+        weights = getattr(model, "feature_weights_", None)
+        if weights is not None and np.all(weights == 1):
+            weights = None
+        interactions = InteractionOptions(terms, strength)
+        return cls(getattr(model, "C_", C), interactions, weights)
 
 
 @dataclass(frozen=True)
@@ -93,12 +124,13 @@ class Plan:
         """The chosen model; until the task is known, that of a classification."""
         return PRESETS[self.preset or DEFAULT_PRESETS[CLASSIFICATION]]
 
-    def build(
-        self, C: float | None, interactions: InteractionOptions, verbose: int, n_classes: int
-    ) -> Any:
+    def build(self, hyperparameters: Hyperparameters, verbose: int, n_classes: int) -> Any:
         """Return an estimator that is not fitted, for a number of classes or, if 0, for numbers."""
-        estimator = self.model.build(C, self.seed, interactions)
+        weights = hyperparameters.feature_weights
+        estimator = self.model.build(hyperparameters.C, self.seed, hyperparameters.interactions)
         options = self.training.params(self.model, estimator, n_classes)
+        if weights is not None:
+            options["measure"] = Weighted(estimator.measure, weights)
         return estimator.set_params(verbose=verbose, **self.loss.params, **options)
 
     def split(self, data: TrainingData) -> tuple[np.ndarray, np.ndarray | None]:
@@ -149,6 +181,11 @@ class Plan:
         if self.cross_validates:
             training.check_selection("C" if self.C is None else "interaction-strength")
         return train, test
+
+    @property
+    def hyperparameters(self) -> Hyperparameters:
+        """What the user gives, before anything is chosen."""
+        return Hyperparameters(self.C, self.chosen_interactions)
 
     @property
     def chosen_interactions(self) -> InteractionOptions:

@@ -20,13 +20,12 @@ from everystump._workflow.errors import collect_warnings, input_errors
 from everystump._workflow.evaluation import interaction_results
 from everystump._workflow.fitting import (
     FittedRows,
-    chosen_interactions,
     describe_fit,
     holdout_results,
     results_before_refit,
 )
-from everystump._workflow.options import ColumnOptions, Dialect, InteractionOptions
-from everystump._workflow.plan import Plan
+from everystump._workflow.options import ColumnOptions, Dialect
+from everystump._workflow.plan import Hyperparameters, Plan
 from everystump._workflow.presets import PRESETS
 from everystump._workflow.reading.stream import FileStream, find_large, is_single
 from everystump._workflow.spool import Head, Spool, spool_files
@@ -106,14 +105,14 @@ class _StreamFit:
         plan = replace(plan, holdout=min(plan.holdout, MAX_HELD_OUT_ROWS / len(target)))
         train, held_out = plan.split_target(target)
         test = train[:0] if held_out is None else held_out
-        C, interactions, chosen = self._choose(train, notes)
-        model = self._fit(train, C, interactions, notes)
+        hyperparameters, chosen = self._choose(train, notes)
+        model = self._fit(train, hyperparameters, notes)
         evaluated = holdout_results(model, *spool.rows(test), target.take(train))
         results = certificate_and_path(model) | interaction_results(model) | chosen | evaluated
         if plan.refit:
             results = results_before_refit(results, len(train), len(test))
             train, test = np.arange(len(target)), train[:0]
-            model = self._fit(train, C, interactions, notes)
+            model = self._fit(train, hyperparameters, notes)
             results = {"bounds": [], **certificate_and_path(model)} | results
         rows = FittedRows(
             target.take(train),
@@ -133,11 +132,11 @@ class _StreamFit:
 
     def _choose(
         self, train: np.ndarray, notes: list[str]
-    ) -> tuple[float | None, InteractionOptions, dict[str, Any]]:
+    ) -> tuple[Hyperparameters, dict[str, Any]]:
         """Return C and interactions, chosen on a sample of the training rows, and the paths."""
         plan = self.plan
         if not plan.cross_validates:
-            return plan.C, plan.chosen_interactions, {}
+            return plan.hyperparameters, {}
         sample = train
         if len(train) > MAX_SELECTION_ROWS:
             fraction = MAX_SELECTION_ROWS / len(train)
@@ -145,19 +144,18 @@ class _StreamFit:
             what = "C" if plan.chosen_interactions.is_none else "C and interactions"
             n_rows = pluralize(len(sample), "training row")
             notes.append(f"{what}: chosen on a random sample of {n_rows}.")
-        chooser = plan.build(plan.C, plan.chosen_interactions, self.verbose, self._n_classes)
+        chooser = plan.build(plan.hyperparameters, self.verbose, self._n_classes)
         X, target = self.spool.rows(sample)
         with input_errors(), transient(), collect_warnings(notes):
             target.fit(chooser, X)
         results = certificate_and_path(chooser)
         results.pop("certificate", None)
-        return chooser.C_, chosen_interactions(chooser), results | interaction_results(chooser)
+        chosen = Hyperparameters.chosen_by(chooser, plan.C)
+        return chosen, results | interaction_results(chooser)
 
-    def _fit(
-        self, rows: np.ndarray, C: float | None, interactions: InteractionOptions, notes: list[str]
-    ) -> Any:
+    def _fit(self, rows: np.ndarray, hyperparameters: Hyperparameters, notes: list[str]) -> Any:
         """Return a model of some rows, fitted in chunks."""
-        model = self.plan.build(C, interactions, self.verbose, self._n_classes)
+        model = self.plan.build(hyperparameters, self.verbose, self._n_classes)
         is_used = np.zeros(len(self.spool.target), dtype=bool)
         is_used[rows] = True
         with input_errors(), transient(), collect_warnings(notes):

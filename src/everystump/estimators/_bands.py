@@ -12,6 +12,7 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from everystump._core.design import Design
+from everystump._core.measures import Measure
 from everystump._core.shapes import ShapeModel
 from everystump._core.solvers.posterior import InaccurateSampleError
 from everystump._core.standard_errors import FittedRows, Moments, laplace_errors
@@ -32,6 +33,7 @@ class BandsMixin:
         n_jobs: int | None
         _loss_family: Callable[..., Any]
         _prepare: Callable[..., tuple[TrainingTable, Design]]
+        _fitted_measure: Callable[[], Measure]
         _solve: Callable[..., list]
         _fitted_attribute: str
         _training_record: Any
@@ -164,6 +166,7 @@ class BandsMixin:
                 "X, y, sample_weight: these are not the training samples of the model; pass those, "
                 "in the same order and with the same weights."
             )
+        design = design.with_measure(self._fitted_measure())
         if not self.interactions_:
             return table, design
         return table, design.with_interactions(

@@ -23,6 +23,13 @@ class Fit(NamedTuple):
     score_time: float
 
 
+class FoldDesign(NamedTuple):
+    """A fold and the design of its fits, whose interactions or weights may be its own."""
+
+    fold: Fold
+    design: Design
+
+
 # A design and its solutions, one per class.
 Start = tuple[Design, list[Solution]]
 

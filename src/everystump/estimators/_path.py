@@ -15,14 +15,18 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from everystump._core.design import Design
+from everystump._core.measures import Measure
 from everystump._core.progress import progress_counter
 from everystump._core.solvers.problem import Solution
+from everystump._core.term_sizes import adaptive_weights
 from everystump._core.threads import count_threads, thread_map
+from everystump._core.weighted_measure import Weighted
 from everystump._selection.folds import Fold
 from everystump._selection.grid import (
     PathGrid,
     cost_grid,
     exceeds_error,
+    next_cost_grid,
     refined_cost_grid,
     select_best,
     strength_grid,
@@ -32,7 +36,7 @@ from everystump._sklearn_compat import Interval, one_of, param_names
 from everystump._tables.frames import Feature
 from everystump._tables.training_table import TrainingTable
 from everystump._warnings import warn_user
-from everystump.estimators._fold_path import Fit, FoldPath, cv_results, path_scores
+from everystump.estimators._fold_path import Fit, FoldDesign, FoldPath, cv_results, path_scores
 from everystump.estimators._interactions import (
     SCREENING_STRENGTH,
     AdditiveFit,
@@ -61,6 +65,7 @@ class CPathEnsemble(BaseStumpEnsemble):
         "cv": ["cv_object"],
         "scoring": [str, callable, None],
         "selection": [one_of("cv", "cv-1se")],
+        "feature_weights": [one_of("equal", "adaptive")],
         "interaction_strength": [Interval(Real, 0, None, closed="neither"), "array-like", None],
         "random_state": ["random_state"],
     }
@@ -70,6 +75,7 @@ class CPathEnsemble(BaseStumpEnsemble):
     cv: Any = 5
     scoring: Any = None
     selection: str = "cv"
+    feature_weights: str = "equal"
     interactions: Any = "auto"
     interaction_strength: Any = None
     random_state: Any = 0
@@ -93,8 +99,7 @@ class CPathEnsemble(BaseStumpEnsemble):
         choice = self._interaction_choice(len(table.problems()))
         if self.selection == "loo-bound" and choice.requested == "auto":
             choice = replace(choice, requested=0)  # a bound chooses none by itself
-        folds = self._folds(table)
-        self._select_cost(table, design, folds, cost_grid(self.Cs))
+        design, folds = self._select_weights(table, design, has_interactions=not choice.is_none)
         starts = None
         if not choice.is_none:
             design, starts = self._select_interactions(table, design, choice, folds)
@@ -105,11 +110,49 @@ class CPathEnsemble(BaseStumpEnsemble):
             return self.tol
         return max(self.tol, min(self._loss_family().path_tolerance * self.tol, _MAX_FOLD_TOL))
 
-    def _select_cost(
-        self, table: TrainingTable, design: Design, folds: list[Fold], grid: PathGrid
-    ) -> None:
+    def _select_weights(
+        self, table: TrainingTable, design: Design, *, has_interactions: bool
+    ) -> tuple[Design, list[FoldDesign]]:
+        """Choose C, then weights of the features and C with them, unless weights are equal.
+
+        Return the design, and the folds that choose the strength of interactions.  As a fold must
+        not know its held-out samples, its weights are those of its own training samples.
+        """
+        folds = [FoldDesign(fold, design) for fold in self._folds(table)]
+        self._select_cost(table, folds, cost_grid(self.Cs))
+        others = self._strength_folds(table, folds, design) if has_interactions else folds
+        self.feature_weights_ = np.ones(len(design.masses))
+        if self.feature_weights == "equal":
+            return design, others
+        C, n_threads = self.C_, self._path_threads(design)
+
+        def reweight(own: FoldDesign) -> FoldDesign:
+            weights = self._adaptive_weights(table, design, C, own.fold.train)
+            return own._replace(design=design.with_measure(Weighted(design.measure, weights)))
+
+        folds, same = thread_map(reweight, folds, n_threads), others is folds
+        self._select_cost(table, folds, next_cost_grid(self.Cs, C))
+        self.feature_weights_ = self._adaptive_weights(table, design, C)
+        weighted = design.with_measure(Weighted(design.measure, self.feature_weights_))
+        return weighted, folds if same else [reweight(own) for own in others]
+
+    def _adaptive_weights(
+        self, table: TrainingTable, design: Design, C: float, index: np.ndarray | None = None
+    ) -> np.ndarray:
+        """Return the weights of features that follow from an additive fit with equal ones."""
+        n_threads = None if index is None else 1
+        solutions = self._solve(
+            table, design, C, tol=self._fold_tol(), index=index, n_threads=n_threads, verbose=0
+        )
+        return adaptive_weights(design, solutions)
+
+    def _fitted_measure(self) -> Measure:
+        measure, weights = super()._fitted_measure(), getattr(self, "feature_weights_", None)
+        return measure if weights is None else Weighted(measure, weights)
+
+    def _select_cost(self, table: TrainingTable, folds: list[FoldDesign], grid: PathGrid) -> None:
         """Fit and score the values of the grid until it is complete, then choose C."""
-        paths = [FoldPath(fold, self._score(table, fold), design) for fold in folds]
+        paths = self._paths(table, folds)
 
         def fit(path: FoldPath, C: float) -> None:
             self._fit_and_score(table, path, C, path.design, C)
@@ -119,7 +162,11 @@ class CPathEnsemble(BaseStumpEnsemble):
         self.C_, self.best_score_ = self._best(self.cv_results_, "C")
 
     def _select_interactions(
-        self, table: TrainingTable, design: Design, choice: InteractionChoice, folds: list[Fold]
+        self,
+        table: TrainingTable,
+        design: Design,
+        choice: InteractionChoice,
+        folds: list[FoldDesign],
     ) -> tuple[Design, list[Solution] | None]:
         """Choose the strength of the interactions; return the design with them and a start."""
         additive: list[Solution] = []
@@ -138,7 +185,8 @@ class CPathEnsemble(BaseStumpEnsemble):
         return extended, starts or None
 
     def _additive_solutions(self, table: TrainingTable, design: Design) -> list[Solution]:
-        self._select_cost(table, design, self._folds(table), cost_grid(self.Cs))
+        folds = [FoldDesign(fold, design) for fold in self._folds(table)]
+        self._select_cost(table, folds, cost_grid(self.Cs))
         return self._solve_additive(table, design)
 
     def _solve_additive(self, table: TrainingTable, design: Design) -> list[Solution]:
@@ -158,24 +206,24 @@ class CPathEnsemble(BaseStumpEnsemble):
         design: Design,
         extended: Design,
         choice: InteractionChoice,
-        folds: list[Fold],
+        folds: list[FoldDesign],
     ) -> float:
         """Return the best strength of the interactions, 0 if the additive model is about as good.
 
         Where interactions are chosen by their decrements, each fold chooses its own: a choice that
         had seen the held-out samples would make interactions look better than they are.
         """
-        folds = self._strength_folds(table, folds)
-        paths = [FoldPath(fold, self._score(table, fold), design) for fold in folds]
+        paths = self._paths(table, folds)
         n_threads = self._strength_threads(paths)
 
         def fit_additive(path: FoldPath) -> None:
-            path.fits[0.0], additive = self._fit_fold(table, path, None, design, self.C_, n_threads)
+            own = path.design
+            path.fits[0.0], additive = self._fit_fold(table, path, None, own, self.C_, n_threads)
+            path.first_start = own, additive
             path.design = extended
-            if choice.needs_screening(design):
-                own = self._additive_fit(table, design, additive, n_threads)
-                path.design = self._add_interactions(choice, own)
-            path.first_start = design, additive
+            if own is not design or choice.needs_screening(design):
+                fit = self._additive_fit(table, own, additive, n_threads)
+                path.design = self._add_interactions(choice, fit)
 
         def fit(path: FoldPath, strength: float) -> None:
             own = path.design.with_strength(strength)
@@ -227,12 +275,18 @@ class CPathEnsemble(BaseStumpEnsemble):
         """Return the threads of a fit on a path: all if there is one fold, else one per fold."""
         return count_threads(self.n_jobs) if len(paths) == 1 else 1
 
-    def _strength_folds(self, table: TrainingTable, folds: list[Fold]) -> list[Fold]:
+    def _paths(self, table: TrainingTable, folds: list[FoldDesign]) -> list[FoldPath]:
+        return [FoldPath(fold, self._score(table, fold), design) for fold, design in folds]
+
+    def _strength_folds(
+        self, table: TrainingTable, folds: list[FoldDesign], design: Design
+    ) -> list[FoldDesign]:
         """Return the folds that choose a strength: of many samples a single split."""
         is_number = self.cv is None or isinstance(self.cv, Integral)
         if self.selection == "loo-bound" or not is_number or table.n_rows <= _MAX_ROWS_OF_FOLDS:
             return folds
-        return [self._hold_out(table, _HELD_OUT_FRACTION, self.random_state)]
+        fold = self._hold_out(table, _HELD_OUT_FRACTION, self.random_state)
+        return [FoldDesign(fold, design)]
 
     def _run_path(
         self,
@@ -345,13 +399,13 @@ class CPathEnsemble(BaseStumpEnsemble):
         self, table: TrainingTable, design: Design, C: float, solutions: list[Solution]
     ) -> Candidate:
         """Return a fitted model of the path for a scorer."""
-        fitted = self._fixed_c_estimator(C)
 
         def scores(index: np.ndarray) -> np.ndarray:
             columns = [design.scores(solution, index) for solution in solutions]
             return columns[0] if len(columns) == 1 else np.column_stack(columns)
 
         def model() -> BaseStumpEnsemble:
+            fitted = self._fixed_c_estimator(C)
             fitted._store(table, design, solutions)
             fitted.n_features_in_ = self.n_features_in_
             # The validated samples that the scorer gets are numbers.

@@ -13,7 +13,6 @@ from sklearn.metrics import (
     mean_gamma_deviance,
     mean_pinball_loss,
     mean_poisson_deviance,
-    r2_score,
 )
 
 from everystump._core.losses import LossFamily
@@ -26,9 +25,9 @@ from everystump._core.regression_losses import (
     SquaredLoss,
 )
 from everystump._core.targets import TargetScale, log_scale, mean_scale, quantile_scale
-from everystump._selection.scorers import Metric
+from everystump._selection.scorers import Metric, r2
 
-_R2 = Metric("r2", r2_score, sign=1, degree=0)
+_R2 = Metric("r2", r2, sign=1, degree=0)
 _ABSOLUTE = Metric("neg_mean_absolute_error", mean_absolute_error)
 
 

@@ -128,6 +128,10 @@ class BaseStumpEnsemble(BandsMixin, TabularEstimator):
         )
         return table, design
 
+    def _fitted_measure(self) -> Measure:
+        """Return the measure of the fitted model."""
+        return as_measure(self.measure)
+
     def _design_options(self) -> dict[str, Any]:
         """Return the options of a design that do not depend on the rows."""
         limits = self.feature_range

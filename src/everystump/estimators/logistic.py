@@ -183,7 +183,7 @@ class StumpLogisticRegressionCV(CPathClassifier, _LogisticEnsemble):
 
     Parameters
     ----------
-    Cs, cv, selection, random_state, interactions, interaction_strength
+    Cs, cv, selection, random_state, feature_weights, interactions, interaction_strength
         As in `StumpSVCCV`.
     scoring : str or callable, default=None
         A scikit-learn scorer; "neg_log_loss" by default.
@@ -198,7 +198,9 @@ class StumpLogisticRegressionCV(CPathClassifier, _LogisticEnsemble):
 
     Attributes
     ----------
-    C_, best_score_, scoring_, cv_results_, interaction_cv_results_, refined_cv_results_
+    C_, best_score_, scoring_, feature_weights_, cv_results_, interaction_cv_results_
+        As in `StumpSVCCV`.
+    refined_cv_results_
         As in `StumpSVCCV`.
     interactions_, interaction_strength_, surface_density_
         As in `StumpSVC`.

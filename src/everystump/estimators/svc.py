@@ -168,6 +168,10 @@ class StumpSVCCV(CPathClassifier):
         on a single split, which has no standard error, so that the best one is selected),
         and "loo-bound" the smallest bound on the leave-one-out error, which needs no folds
         (`everystump.bounds.loo_bound`) but does not support ``monotonic_cst``.
+    feature_weights : {"equal", "adaptive"}, default="equal"
+        Weights of the features in `measure`.  "adaptive" regularizes features less whose curves are
+        large: after C, weights are chosen in proportion to the standard deviations of the curves
+        over the training samples, at least 0.3 times their mean, and then C once more.
     interaction_strength : float, array-like or None, default=None
         Strength of the interactions; see `StumpSVC`.  If None, it is chosen after C by
         cross-validation along a path, or if there are more than 30,000 samples on a single split;
@@ -197,6 +201,9 @@ class StumpSVCCV(CPathClassifier):
         Results of the path in the format of `GridSearchCV`, with the largest duality gap of each C,
         the number of folds (``n_splits``) and the selected value (``chosen``), which is ``C_``
         unless C was refined with interactions.
+    feature_weights_ : ndarray of shape (n_features,)
+        Weights of the features.  The model is that of `StumpSVC` with ``C_`` and the measure
+        ``everystump.measures.Weighted(measure, feature_weights_)``.
     interaction_cv_results_ : dict of ndarrays
         Results of the path of `interaction_strength` in the format of `GridSearchCV`, if there was
         one; a strength of 0 stands for the model without interactions.

@@ -32,6 +32,7 @@ from everystump._core.measures import (
 from everystump._core.shapes import Ensemble, Shape, ShapeModel
 from everystump._core.solvers.certificate import Certificate
 from everystump._core.surfaces import Axis, Surface
+from everystump._core.weighted_measure import Weighted
 from everystump._tables.frames import Feature
 from everystump._tables.overlap import TrainingRecord
 from everystump.bounds._bound import Bound
@@ -57,7 +58,7 @@ _RECORDS = (
     Surface,
     TrainingRecord,
 )
-_MEASURES = (ChosenStumps, EqualShare, Lebesgue, Middle, Mixed, Rank, Uniform)
+_MEASURES = (ChosenStumps, EqualShare, Lebesgue, Middle, Mixed, Rank, Uniform, Weighted)
 _FUNCTIONS: tuple[Callable, ...] = (
     linear_kernel,
     *(getattr(kernels, name) for name in kernels.__all__ if name.endswith("_kernel")),

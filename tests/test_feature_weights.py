@@ -1,0 +1,241 @@
+"""Weights of features: the measure `Weighted`, and adaptive weights of the CV estimators."""
+
+import numpy as np
+import pytest
+from command import run
+from sklearn.metrics import r2_score
+from sklearn.model_selection import KFold
+
+import everystump
+from everystump import (
+    StumpLogisticRegression,
+    StumpLogisticRegressionCV,
+    StumpRegressor,
+    StumpRegressorCV,
+    StumpSVC,
+    StumpSVCCV,
+)
+from everystump.measures import ChosenStumps, Weighted
+
+
+@pytest.fixture(scope="module")
+def table():
+    """A strong feature, a weak one, and four without an effect; few distinct values."""
+    rng = np.random.default_rng(0)
+    X = rng.integers(12, size=(240, 6)).astype(float)
+    return X, 0.1 * (X[:, 0] - 5) ** 2 + 0.1 * X[:, 1] + 0.3 * rng.normal(size=240)
+
+
+# The measure
+
+
+def test_equal_weights_multiply_the_cost(table):
+    X, y = table
+    weighted = StumpRegressor(C=0.5, measure=Weighted("mixed", [3.0] * 6), tol=1e-9).fit(X, y)
+    plain = StumpRegressor(C=1.5, tol=1e-9).fit(X, y)
+    np.testing.assert_allclose(weighted.predict(X), plain.predict(X), atol=1e-6)
+
+
+@pytest.mark.parametrize("fit_intercept", [True, False])
+@pytest.mark.parametrize("measure", ["lebesgue", "mixed", "middle"])
+def test_weights_are_lengths_of_features(measure, fit_intercept):
+    """Under `lebesgue`, a weight is a factor of the feature; the kernel is that of the others."""
+    rng = np.random.default_rng(1)
+    X, weights = rng.integers(8, size=(60, 3)).astype(float), np.array([1.0, 2.5, 0.4])
+    X[rng.random(X.shape) < 0.1] = np.nan
+    y = X[:, 0] > 3
+    parameters = {"fit_intercept": fit_intercept, "tol": 1e-9}
+    model = StumpSVC(measure=Weighted(measure, weights), **parameters).fit(X, y)
+    assert model.certificate_.converged
+    parts = [StumpSVC(measure=measure, **parameters).fit(X[:, [d]], y) for d in range(3)]
+    assert model.half_mass_ == pytest.approx(
+        sum(weight * part.half_mass_ for weight, part in zip(weights, parts, strict=True))
+    )
+    if measure == "lebesgue":
+        known = ~np.isnan(X).any(axis=1)
+        rows, signs = X[known], y[known]
+        scaled = StumpSVC(measure="lebesgue", **parameters).fit(rows * weights, signs)
+        own = StumpSVC(measure=Weighted("lebesgue", weights), **parameters).fit(rows, signs)
+        expected = scaled.decision_function(rows * weights)
+        np.testing.assert_allclose(own.decision_function(rows), expected, atol=1e-6)
+
+
+def test_weights_of_a_pair_have_a_geometric_mean(table):
+    X, y = table
+    parameters = {"interactions": [(0, 1)], "tol": 1e-10}
+    plain = StumpRegressor(0.5, interaction_strength=0.6, **parameters).fit(X, y)
+    measure = Weighted("mixed", [2.0] * 6)
+    double = StumpRegressor(0.25, interaction_strength=0.6, measure=measure, **parameters)
+    np.testing.assert_allclose(double.fit(X, y).predict(X), plain.predict(X), atol=1e-6)
+    # Only the product of the two weights counts.
+    both = X[:, :2]
+    masses = [
+        StumpRegressor(0.5, measure=Weighted("mixed", weights), **parameters).fit(both, y)
+        for weights in ([4.0, 1.0], [1.0, 4.0])
+    ]
+    kernels = [model._max_kernel - model.half_mass_ for model in masses]
+    assert kernels[0] == pytest.approx(kernels[1])
+
+
+@pytest.mark.parametrize("weights", [[1, -1], [0.0, 1.0], [np.inf, 1], [[1.0, 2.0]], "ab", None])
+def test_invalid_weights_are_rejected(weights):
+    with pytest.raises(ValueError, match=r"weights=.* must be a list of positive finite numbers"):
+        Weighted("mixed", weights)
+
+
+def test_the_number_of_weights_is_checked(table):
+    with pytest.raises(ValueError, match="weights of 2 features, but X has 6"):
+        StumpRegressor(measure=Weighted("mixed", [1.0, 2.0])).fit(*table)
+
+
+def test_chosen_stumps_can_be_weighted(table):
+    X, y = table
+    stumps = ChosenStumps([[5.5], [3.5], [], [], [], []])
+    model = StumpRegressor(measure=Weighted(stumps, [4.0, 1, 1, 1, 1, 1])).fit(X, y)
+    assert model.half_mass_ == 5.0
+    assert np.ptp(model.shapes_.shapes[2].values) == 0
+
+
+def test_model_files_have_the_weights(table, tmp_path):
+    X, y = table
+    model = StumpRegressor(measure=Weighted("rank", [1.0, 2, 1, 1, 1, 1])).fit(X, y)
+    everystump.save(model, tmp_path / "model.stump")
+    loaded = everystump.load(tmp_path / "model.stump")
+    np.testing.assert_array_equal(loaded.predict(X), model.predict(X))
+    assert repr(loaded.measure) == repr(model.measure)
+    again = loaded.fit(X, y)
+    np.testing.assert_array_equal(again.predict(X), model.predict(X))
+
+
+# Adaptive weights
+
+
+def expected_weights(model, X, factor=0.3):
+    """Return the weights of a fitted additive model: from its curves, in plain NumPy."""
+    sizes = np.array([curve(X[:, d]).std() for d, curve in enumerate(model.shapes_.shapes)])
+    return np.maximum(sizes / sizes.mean(), factor)
+
+
+def test_weights_are_the_sizes_of_curves(table):
+    X, y = table
+    parameters = {"Cs": [0.03, 0.3], "interactions": 0, "tol": 1e-8}
+    equal = StumpRegressorCV(feature_weights="equal", **parameters).fit(X, y)
+    model = StumpRegressorCV(**parameters).fit(X, y)
+    assert np.all(equal.feature_weights_ == 1)
+    np.testing.assert_allclose(model.feature_weights_, expected_weights(equal, X), rtol=1e-3)
+    assert model.feature_weights_[0] == max(model.feature_weights_) > 2
+    assert model.feature_weights_.min() == 0.3
+
+
+@pytest.mark.parametrize("interactions", [0, 2, [(0, 1)], "auto"])
+def test_the_model_is_that_of_the_weighted_measure(table, interactions):
+    X, y = table
+    model = StumpRegressorCV(Cs=[0.1, 1.0], interactions=interactions, tol=1e-8).fit(X, y)
+    fixed = StumpRegressor(
+        model.C_,
+        measure=Weighted("mixed", model.feature_weights_),
+        interactions=model.interactions_,
+        interaction_strength=model.interaction_strength_ or 0.1,
+        tol=1e-8,
+    ).fit(X, y)
+    np.testing.assert_allclose(model.predict(X), fixed.predict(X), atol=1e-4)
+    assert model.half_mass_ == fixed.half_mass_
+
+
+def test_folds_have_weights_of_their_own(table):
+    """A fold does not know its held-out rows, or its score would be too good."""
+    X, y = table
+    cv, C = KFold(4, shuffle=True, random_state=1), 0.2
+    model = StumpRegressorCV(Cs=[C], cv=cv, interactions=0, tol=1e-8).fit(X, y)
+    scores = []
+    for train, test in cv.split(X):
+        equal = StumpRegressor(C, tol=1e-8).fit(X[train], y[train])
+        weights = expected_weights(equal, X[train])
+        fit = StumpRegressor(C, measure=Weighted("mixed", weights), tol=1e-8)
+        scores.append(r2_score(y[test], fit.fit(X[train], y[train]).predict(X[test])))
+    # Bins and target scales of a fold are those of all rows: scores differ slightly.
+    assert model.best_score_ == pytest.approx(np.mean(scores), abs=0.01)
+
+
+def test_pure_noise_is_scored_honestly():
+    rng = np.random.default_rng(5)
+    X, y = rng.normal(size=(150, 40)), rng.normal(size=150)
+    assert StumpRegressorCV(interactions=0).fit(X, y).best_score_ < 0.05
+
+
+def test_features_without_a_curve_can_interact():
+    rng = np.random.default_rng(2)
+    X = rng.uniform(-1, 1, size=(600, 5))
+    y = 2 * X[:, 0] + 3 * np.sign(X[:, 1] * X[:, 2]) + 0.3 * rng.normal(size=600)
+    model = StumpRegressorCV().fit(X[:400], y[:400])
+    assert model.feature_weights_[1:3].max() < 0.6
+    assert max(model.explain_global()["importance"]) == model.explain_global().set_index("feature")[
+        "importance"
+    ].get("x1 × x2")
+    assert model.score(X[400:], y[400:]) > 0.75
+
+
+def test_constant_targets_have_equal_weights():
+    X = np.random.default_rng(0).normal(size=(30, 2))
+    model = StumpRegressorCV(interactions=0).fit(X, np.full(30, 4.0))
+    np.testing.assert_array_equal(model.feature_weights_, [1.0, 1.0])
+    np.testing.assert_allclose(model.predict(X), 4.0)
+
+
+@pytest.mark.parametrize(
+    ("cv_class", "fixed_class"),
+    [(StumpSVCCV, StumpSVC), (StumpLogisticRegressionCV, StumpLogisticRegression)],
+)
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_classifiers(table, cv_class, fixed_class, n_classes):
+    X, y = table
+    labels = np.digitize(y, np.quantile(y, np.arange(1, n_classes) / n_classes))
+    parameters = {"Cs": [0.1, 1.0], "interactions": 0, "tol": 1e-6}
+    assert np.all(cv_class(**parameters).fit(X, labels).feature_weights_ == 1)
+    model = cv_class(feature_weights="adaptive", **parameters).fit(X, labels)
+    assert model.feature_weights_.max() > 2
+    measure = Weighted("mixed", model.feature_weights_)
+    fixed = fixed_class(model.C_, measure=measure, tol=1e-6).fit(X, labels)
+    scores = fixed.decision_function(X)
+    np.testing.assert_allclose(model.decision_function(X), scores, atol=1e-2)
+
+
+def test_bands_are_those_of_the_weighted_measure(table):
+    X, y = table
+    model = StumpRegressorCV(Cs=[0.3], interactions=0).fit(X, y).compute_bands(X, y)
+    fixed = StumpRegressor(model.C_, measure=Weighted("mixed", model.feature_weights_)).fit(X, y)
+    fixed.compute_bands(X, y)
+    for own, other in zip(
+        model.standard_errors_.shapes, fixed.standard_errors_.shapes, strict=True
+    ):
+        np.testing.assert_allclose(own.values, other.values, rtol=1e-6)
+
+
+def test_weights_survive_a_model_file(table, tmp_path):
+    X, y = table
+    model = StumpRegressorCV(interactions=0).fit(X, y)
+    everystump.save(model, tmp_path / "model.stump")
+    loaded = everystump.load(tmp_path / "model.stump")
+    np.testing.assert_array_equal(loaded.feature_weights_, model.feature_weights_)
+    loaded.compute_bands(X, y)
+
+
+def test_an_unknown_choice_is_rejected(table):
+    with pytest.raises(ValueError, match="'feature_weights' parameter of StumpRegressorCV must be"):
+        StumpRegressorCV(feature_weights="large").fit(*table)
+
+
+@pytest.mark.parametrize("options", [("--refit",), ("--stream",)])
+def test_the_command_fits_again_with_the_chosen_weights(table, tmp_path, options):
+    X, y = table
+    rows = np.column_stack([X, y.round(6)])
+    np.savetxt(
+        tmp_path / "data.csv", rows, delimiter=",", header="a,b,c,d,e,f,y", comments="", fmt="%.8g"
+    )
+    path = tmp_path / "model.stump"
+    arguments = ["--target", "y", "--interactions", "0", *options, "-o", str(path)]
+    result = run("fit", str(tmp_path / "data.csv"), *arguments)
+    assert result.exit_code == 0, result.output
+    model = everystump.load(path)
+    assert isinstance(model, StumpRegressor)
+    assert model.measure.weights.max() > 2
