@@ -14,6 +14,7 @@ from benchmarks.settings import N_JOBS, Settings
 from benchmarks.targets import AtMost, Faster, NoTarget
 from benchmarks.timing import describe, timed_fit
 from everystump import StumpBoostingRegressor, StumpRegressor, StumpRegressorCV
+from everystump.measures import Weighted
 
 _TEST_ROWS = 50_000
 _TOLERANCES = (1e-3, 1e-4, 1e-5)  # of the comparison of objectives
@@ -65,7 +66,8 @@ def quantile(settings: Settings) -> Iterator[Row]:
     parameters = {"loss": "quantile", "quantile": q, "n_jobs": N_JOBS}
     search = StumpRegressorCV(interactions=0, **parameters)
     chosen = timed_fit(search, data.X, data.y, settings)
-    model = StumpRegressor(float(chosen.result.C_), **parameters)
+    measure = Weighted("mixed", chosen.result.feature_weights_)
+    model = StumpRegressor(float(chosen.result.C_), measure=measure, **parameters)
     ours = timed_fit(model, data.X, data.y, settings)
     stumps = peers.lightgbm_regression(
         objective="quantile", alpha=q, num_leaves=2, n_estimators=1000
