@@ -23,8 +23,6 @@ _MAX_SORTED_ROWS, _MAX_CELL_BINS = 40_000, 512
 # A summary of a column sorts the rows in cells of several values if they are at most this fraction.
 _SORTED_FRACTION = 1 / 8
 _MAX_SAMPLE, _ROWS_PER_SAMPLE, _SAMPLES_PER_CELL = 16_384, 12, 2
-# Each value of a sample has its own cell if these are so few that they occur several times.
-_SAMPLES_PER_OWN_CELL = 8
 # In units of a bin: far more than the rounding error of a sum, far less than a row.
 _TOLERANCE = 1e-9
 # After this number of rounds all remaining cells are sorted.
@@ -204,7 +202,7 @@ def _count_in_cells(x: np.ndarray, weight: np.ndarray | None) -> _CellCounts | N
     """Count the rows in cells; return None if a sum overflows."""
     size = min(_MAX_SAMPLE, len(x) // _ROWS_PER_SAMPLE)
     rows = np.random.default_rng(0).integers(len(x), size=size)
-    edges = cell_edges(x[rows], _SAMPLES_PER_CELL, size // _SAMPLES_PER_OWN_CELL)
+    edges = cell_edges(x[rows], _SAMPLES_PER_CELL)
     cells = Cells(edges, np.empty(len(x), dtype=np.uint16))
     encode(x, edges, len(edges) + 1, cells.rows)
     sums = count_cells(x, weight, cells.rows, edges)

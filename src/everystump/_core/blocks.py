@@ -17,6 +17,7 @@ import numpy as np
 
 from everystump._core import rowloops
 from everystump._core.packing import Packing
+from everystump._core.splitmix import GOLDEN_GAMMA
 from everystump._core.threads import thread_map
 
 _BLOCK_ROWS = 65536
@@ -170,7 +171,7 @@ def subsample_rows(start: int, stop: int, k: int) -> np.ndarray:
     array([19])
     """
     group = np.arange(start // k, -(-stop // k), dtype=np.uint64)
-    hashed = (group * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(40)
+    hashed = (group * GOLDEN_GAMMA) >> np.uint64(40)
     rows = (group * np.uint64(k) + hashed % np.uint64(k)).astype(np.int64)
     return rows[(rows >= start) & (rows < stop)]
 

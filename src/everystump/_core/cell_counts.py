@@ -13,18 +13,23 @@ import numpy as np
 
 from everystump._core import binloops
 
+# Each value of a sample has its own cell if there are so few that they occur several times.
+_SAMPLES_PER_OWN_CELL = 8
 
-def cell_edges(sample: np.ndarray, per_cell: int, max_own: int) -> np.ndarray:
+
+def cell_edges(sample: np.ndarray, per_cell: int, max_own: int = 0) -> np.ndarray:
     """Return edges of cells that have ``per_cell`` values of a sample each.
 
-    A frequent value has its own cell, as has any value if at most ``max_own`` differ.
+    A frequent value has its own cell.  So has every value if there are at most ``max_own`` distinct
+    ones, or few in relation to the size of the sample.
 
     Examples
     --------
     >>> sample = np.array([3.0, np.nan, 1.0, 1.0])
-    >>> cell_edges(sample, 2, max_own=0), len(cell_edges(sample, 2, max_own=2))
+    >>> cell_edges(sample, 2), len(cell_edges(sample, 2, max_own=2))
     (array([1., 3.]), 4)
     """
+    max_own = max(max_own, len(sample) // _SAMPLES_PER_OWN_CELL)
     sample = np.sort(sample)
     sample = sample[: np.searchsorted(sample, np.nan)]
     first = np.flatnonzero(np.append(True, sample[1:] != sample[:-1])[: len(sample)])

@@ -28,8 +28,6 @@ MAX_SAMPLE = 16_384
 _SAMPLES_PER_CELL = 4
 # A bin is at least so many times as heavy as a cell of several values.
 _CELLS_PER_BIN = 2
-# Each value of a sample has its own cell if these are so few that they occur several times.
-_SAMPLES_PER_OWN_CELL = 8
 # Cells, including that of the missing values, are numbered by 16 bits.
 _MAX_EDGES = 2**16 - 2
 
@@ -198,5 +196,4 @@ def sampling_step(n_rows: float) -> int:
 
 def sample_edges(sample: np.ndarray, is_complete: bool, max_bins: int) -> np.ndarray:
     """Return edges of cells; in a sample of all rows, each value has its own cell."""
-    few = max(len(sample) // _SAMPLES_PER_OWN_CELL, max_bins)
-    return cell_edges(sample, _SAMPLES_PER_CELL, len(sample) if is_complete else few)
+    return cell_edges(sample, _SAMPLES_PER_CELL, len(sample) if is_complete else max_bins)

@@ -19,19 +19,19 @@ from everystump._core.solvers.multinomial_posterior import MultinomialPosterior
 from everystump._core.solvers.multinomial_rows import MultinomialRows
 from everystump._core.solvers.problem import Problem
 from everystump._core.standard_errors import (
-    MAX_CHAIN_WORK,
     MIN_SAMPLES,
     N_SAMPLES,
     Moments,
     bin_shares,
     errors_as_model,
+    is_simulated,
     needed_samples,
     sampled_model,
     variances_at_knots,
 )
 
-# Even short chains have so much work, for the memory of the curvature between pairs of classes.
-_MIN_CHAIN_WORK = 64
+# The curvature between pairs of classes takes memory, which counts like so many solutions.
+_MIN_SOLUTIONS = 64
 
 
 class FittedClasses(NamedTuple):
@@ -96,7 +96,8 @@ def _variances(
                 own.add(sampled_model(design, sample, shares))
         return [own.squares for own in moments]
 
-    if not _is_partly_known(design, len(models)):
+    n_pairs = max(len(models) - 1, 1) ** 2
+    if is_simulated(design, n_pairs * max(design.terms.chains.longest, _MIN_SOLUTIONS)):
         return draw(n_samples or N_SAMPLES, None)
     shares = bin_shares(design)
     known = [
@@ -111,11 +112,3 @@ def _variances(
         [np.maximum(a + b, 0.0) for a, b in zip(own, exact, strict=True)]
         for own, exact in zip(simulated, known, strict=True)
     ]
-
-
-def _is_partly_known(design: Design, n_classes: int) -> bool:
-    """Whether part of the variances is computed without simulation, as for two classes."""
-    chains, n_pairs = design.terms.chains, max(n_classes - 1, 1) ** 2
-    work = n_pairs * max(chains.longest, _MIN_CHAIN_WORK) * len(chains.jumps)
-    has_interactions = bool(design.terms.interactions.terms)
-    return not (chains.centered or has_interactions or work > MAX_CHAIN_WORK)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from everystump._core.jit import jit, jit_reassociated
+from everystump._core.splitmix import GOLDEN_GAMMA, mix_bits
 
 _BLOCK = 4096
 
@@ -233,15 +234,9 @@ def scatter_pair(first, second, w, out):
 
 @jit
 def random_signs(seed, rows, out):
-    """Multiply ``out[i]`` by a random sign that depends only on the seed and on ``rows[i]``.
-
-    The sign is a bit of the output function of SplitMix64 (Steele, Lea & Flood, 2014).
-    """
+    """Multiply ``out[i]`` by a random sign that depends only on the seed and on ``rows[i]``."""
     for i in range(out.shape[0]):
-        x = seed + np.uint64(rows[i]) * np.uint64(0x9E3779B97F4A7C15)
-        x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-        x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-        if (x ^ (x >> np.uint64(31))) & np.uint64(1):
+        if mix_bits(seed + np.uint64(rows[i]) * GOLDEN_GAMMA) & np.uint64(1):
             out[i] = -out[i]
 
 

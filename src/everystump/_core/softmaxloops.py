@@ -11,6 +11,7 @@ import numpy as np
 
 from everystump._core.jit import jit, jit_reassociated
 from everystump._core.lossloops import exp_minus_abs
+from everystump._core.splitmix import mix_bits
 
 _BLOCK = 1024
 
@@ -184,14 +185,6 @@ def duals(p, label, cost, shift, fraction, frequency, out):
 
 
 @jit
-def _mix(x):
-    """Return a hash of 64 bits, the finalizer of SplitMix64."""
-    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return x ^ (x >> np.uint64(31))
-
-
-@jit
 def noise(p, cost, number, seed, out):
     """Write independent noise with covariance ``cost (diag(p) - p p')`` in each column.
 
@@ -201,11 +194,11 @@ def noise(p, cost, number, seed, out):
     n_classes, n = p.shape
     bits = np.uint64(0)
     for i in range(n):
-        state = _mix(np.uint64(seed) ^ _mix(np.uint64(number[i]) + np.uint64(1)))
+        state = mix_bits(np.uint64(seed) ^ mix_bits(np.uint64(number[i]) + np.uint64(1)))
         total = 0.0
         for k in range(n_classes):
             if k % 64 == 0:
-                bits = _mix(state + np.uint64(k))
+                bits = mix_bits(state + np.uint64(k))
             root = np.sqrt(p[k, i])
             root = root if bits & np.uint64(1) else -root
             bits >>= np.uint64(1)

@@ -34,7 +34,7 @@ N_SAMPLES = 100
 # Features are coupled without samples if this takes less than so many seconds.
 _QUICK = 0.1
 # With more work than this, exact conditional variances take longer than more samples.
-MAX_CHAIN_WORK = 1e9
+_MAX_CHAIN_WORK = 1e9
 # The residual degrees of freedom are at least this fraction of the rows.
 _MIN_RESIDUAL_FRACTION = 0.05
 
@@ -88,15 +88,23 @@ def laplace_errors(
     solver_rows = Rows(parts, rows.C)
     solver_rows.set_scores(rows.scores)
     posterior = Posterior(problem, solver_rows)
-    chains = design.terms.chains
-    work = chains.longest * len(chains.jumps)
-    if chains.centered or design.terms.interactions.terms or work > MAX_CHAIN_WORK:
+    if is_simulated(design, design.terms.chains.longest):
         simulation = _Simulation(design, posterior, model, rng)
         simulation.draw(n_samples or N_SAMPLES)
         variances, n_parameters = simulation.squares, simulation.n_parameters
     else:
         variances, n_parameters = _curve_variances(design, posterior, model, n_samples, rng)
     return errors_as_model(model, variances, factor**2 * rows.C * rows.dispersion(n_parameters))
+
+
+def is_simulated(design: Design, n_solutions: int) -> bool:
+    """Whether all variances are simulated: with interactions, no intercept, or long chains.
+
+    Exact conditional variances would take ``n_solutions`` solutions with all chains.
+    """
+    chains = design.terms.chains
+    is_long = n_solutions * len(chains.jumps) > _MAX_CHAIN_WORK
+    return chains.centered or is_long or bool(design.terms.interactions.terms)
 
 
 def _curve_variances(

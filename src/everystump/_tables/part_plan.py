@@ -41,12 +41,7 @@ class EncodedColumns(NamedTuple):
     """The columns of a table, and the code of each of their cells."""
 
     columns: tuple[Column, ...]
-    tables: list[np.ndarray]
-
-    @property
-    def code_type(self) -> np.dtype:
-        """The type of codes."""
-        return self.tables[0].dtype
+    tables: list[np.ndarray]  # of the same type
 
 
 def merge_headers(parts: Sequence[PartHeader]) -> TableHeader:

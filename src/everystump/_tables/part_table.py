@@ -209,10 +209,10 @@ class PartTable:
 
     def encode(self, tables: Sequence[np.ndarray]) -> EncodedPart:
         """Return the encoded rows, given the code of each cell by column; forget the chunks."""
-        cells, codes = self._cells, np.empty(self._cells.shape, dtype=np.result_type(*tables))
+        cells, codes = self._cells, np.empty(self._cells.shape, dtype=tables[0].dtype)
 
         def encode(d: int) -> None:
-            binloops.map_cells(cells[d], tables[d].astype(codes.dtype, copy=False), codes[d])
+            binloops.map_cells(cells[d], tables[d], codes[d])
 
         thread_map(encode, range(len(tables)), self._n_threads)
         labels, chunks = self._header.labels, self._chunks

@@ -17,14 +17,14 @@ import numpy as np
 from scipy import sparse
 
 from everystump._core.jit import jit
+from everystump._core.splitmix import GOLDEN_GAMMA, mix_bits
 from everystump._core.threads import thread_map
 
 _BLOCK_CELLS = 1 << 16
 _MANY_CELLS = 1 << 20
 
-_GOLD = np.uint64(0x9E3779B97F4A7C15)
 _FIRST, _SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
-_S27, _S29, _S30, _S31, _S32 = (np.uint64(k) for k in (27, 29, 30, 31, 32))
+_S29, _S32 = np.uint64(29), np.uint64(32)
 _ZERO, _ONE = np.uint64(0), np.uint64(1)
 # The bits of a number: all but its sign, infinity, NaN, and the masks that round it.
 _SIZE, _INFINITY = np.uint64(0x7FFFFFFFFFFFFFFF), np.uint64(0x7FF0000000000000)
@@ -93,21 +93,13 @@ def hash_numbers(values: np.ndarray) -> int:
 
 
 @jit
-def _mix(value):
-    """Mix the bits of a number, so that each result bit depends on all of them (SplitMix64)."""
-    value = (value ^ (value >> _S30)) * _FIRST
-    value = (value ^ (value >> _S27)) * _SECOND
-    return value ^ (value >> _S31)
-
-
-@jit
 def _keys(n):
     """Return the first ``n`` numbers of SplitMix64's sequence."""
     out = np.empty(n, dtype=np.uint64)
     key = _ZERO
     for k in range(n):
-        key += _GOLD
-        out[k] = _mix(key)
+        key += GOLDEN_GAMMA
+        out[k] = mix_bits(key)
     return out
 
 
@@ -116,8 +108,8 @@ def _sum_in_order(rows, fine):
     """Return a sum over rows that depends on their order."""
     total, position = _ZERO, _ZERO
     for i in range(len(rows)):
-        position += _GOLD
-        total += _mix(rows[i] ^ _mix(fine[i] + position))
+        position += GOLDEN_GAMMA
+        total += mix_bits(rows[i] ^ mix_bits(fine[i] + position))
     return total
 
 
@@ -125,7 +117,7 @@ def _sum_in_order(rows, fine):
 def _add_labels(label, rough):
     """Mix the class index of each row into its hash."""
     for i in range(len(rough)):
-        rough[i] = _mix(rough[i] + _mix(np.uint64(label[i]) * _GOLD + _ONE))
+        rough[i] = mix_bits(rough[i] + mix_bits(np.uint64(label[i]) * GOLDEN_GAMMA + _ONE))
 
 
 @jit

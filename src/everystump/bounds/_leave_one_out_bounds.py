@@ -110,9 +110,9 @@ def loo_bound(fitted: Any, X: Any, y: Any, *, sample_weight: Any = None) -> Boun
 
     Parameters
     ----------
-    fitted : KernelSVC or StumpSVC
-        A kernel machine, or a StumpLogisticRegression.  With several classes, a sample counts if
-        it does in any one-vs-rest problem; in a multinomial model, if
+    fitted : KernelSVC, StumpSVC or StumpLogisticRegression
+        A kernel machine.  With several classes, a sample counts if it does in any one-vs-rest
+        problem; in a multinomial model, if
         ``sqrt(2) |a_i| K(x_i, x_i)`` exceeds the difference between the score of its class and the
         largest other one.
     X, y : array-like

@@ -105,7 +105,7 @@ class RowCluster:
         for part in self._parts:
             self._create(part)
         for part in self._parts:
-            self._retry(part, lambda part: self._await_actor(part))
+            self._retry(part, self._await_actor)
 
     def keep(self, mask: Sequence[bool]) -> None:
         """Remove all other parts."""
@@ -124,7 +124,8 @@ class RowCluster:
 
         The effect of ``is_transient`` calls lasts only until the next of them.
         """
-        return combine(self._run(_Call(method, args, True, True, is_transient)))
+        call = _Call(method, args, is_problem=True, is_transient=is_transient)
+        return combine(self._run(call))
 
     def update(self, method: str, *args: Any) -> None:
         """Call a method that changes problems and returns nothing, before the next one."""

@@ -67,8 +67,8 @@ class BandsMixin:
     ) -> Self:
         """Compute standard errors of all curves and surfaces.
 
-        They are computed on request, because they need the training data and take about as long as
-        a fit, and longer if features are strongly correlated or if there are interactions.
+        They are computed on request, because they need the training data and take one to two times
+        as long as a fit, and longer if features are strongly correlated or interact.
         `curve`, `surface` and `explain_global` then accept ``bands=True``, and the displays of
         `everystump.explain` and the report page show them.
 
