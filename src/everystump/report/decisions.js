@@ -59,7 +59,7 @@ function makeDecision(rows, k, { labels, document: model }) {
   const keyCounts = isByKey ? counts : countByThreshold(keyRanked);
   const range = probabilities ? [0, 1] : scoreRange(counts.thresholds);
 
-  /** Return the cheapest threshold, its confusion matrix and its cost. */
+  /** Return the cheapest threshold and its cost. */
   function cheapest(costs) {
     const { k: nAbove, cost } = cheapestChoice(keyCounts, costs);
     const [least, most] = probabilities ? [0, 1] : [-Infinity, Infinity];
