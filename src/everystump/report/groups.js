@@ -306,7 +306,8 @@ function listOutliers({ found, nGroups }, { measures: [{ title: what, format }] 
     const button = html("button", { type: "button", class: "link" },
       `${truncateMiddle(name)}: ${truncateMiddle(group)}`);
     button.addEventListener("click", () => onSelect(column));
-    return html("li", {}, button, ` \u2013 ${what} ${(format ?? formatPercent)(value)} in ${n.toLocaleString("en")} rows`);
+    return html("li", {}, button, ` \u2013 ${what} ${(format ?? formatPercent)(value)} in ` +
+      `${n.toLocaleString("en")} rows`);
   });
   return [html("p", {}, `Groups whose ${what} is significantly above that of all rows ` +
     `(${found.length} of ${nGroups}, corrected for their number):`),
