@@ -18,7 +18,6 @@ from sklearn.metrics import (
     average_precision_score,
     brier_score_loss,
     confusion_matrix,
-    log_loss,
     precision_recall_curve,
     roc_auc_score,
     roc_curve,
@@ -161,13 +160,12 @@ def test_one_class_missing(page, label):
     assert found["auc"] is None
     assert found["ap"] == (1 if label else None)
     assert found["at"][2][0] == confusion_matrix(y, scores > 0, labels=[0, 1]).tolist()
-    losses = run(page, PROBABILITIES, scores, y)
+    bins = run(page, PROBABILITIES, scores, y)["uniform"]
     p = expit(scores)
-    assert losses["loss"] == pytest.approx(log_loss(y, p, labels=[0, 1]), rel=TOLERANCE)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # that there is one class only
         observed, _ = calibration_curve(y, p, n_bins=10, pos_label=1)
-    assert [row[3] for row in losses["uniform"]] == observed.tolist()
+    assert [row[3] for row in bins] == observed.tolist()
 
 
 def brute_force_cost(scores, y, costs):
@@ -195,6 +193,18 @@ def test_the_cheapest_threshold(page, name, costs):
     predicted = np.isin(scores, np.unique(scores)[::-1][: found["k"]])
     (_, fp), (fn, _) = confusion_matrix(y, predicted, labels=[0, 1])
     assert costs[0] * fp + costs[1] * fn == pytest.approx(found["cost"])
+
+
+def test_the_cheapest_threshold_separates_probabilities_not_scores(page):
+    """Log-odds of 38, 40 and 50 are all a probability of 1, so that all rows or none are above."""
+    cheapest = """scores => {
+      const rows = { scores: [Float64Array.from(scores)], actual: [0, 1, 1], probabilities: null };
+      const found = makeDecision(rows, 1, { labels: ["no", "yes"], document: { log_odds: 1 } });
+      const { threshold, cost } = found.cheapest([1, 1]);
+      return [threshold, cost, costOf(found.confusion(threshold), [1, 1])];
+    }"""
+    assert page.evaluate(cheapest, [38, 40, 50]) == [0.5, 1, 1]
+    assert page.evaluate(cheapest, [-1, 1, 2])[1:] == [0, 0]
 
 
 def test_small_groups_of_residuals_stand_out_by_students_t(page):
