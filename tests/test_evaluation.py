@@ -20,7 +20,13 @@ from everystump._evaluation import (
     metric_rows,
     positive_index,
 )
-from everystump._evaluation.intervals import delong, mean_of_proportions, wilson
+from everystump._evaluation.intervals import (
+    area_influences,
+    delong,
+    mean_interval,
+    mean_of_proportions,
+    wilson,
+)
 from everystump.datasets import make_twonorm
 
 
@@ -176,6 +182,40 @@ def test_intervals_have_their_nominal_coverage():
     hits = rng.binomial([20, 80], [0.7, 0.95], size=(400, 2)).tolist()
     means = [mean_of_proportions(pair, [20, 80]) for pair in hits]
     assert np.mean([low <= 0.825 <= high for low, high in means]) > 0.925
+    losses = [mean_interval(rng.exponential(size=200)) for _ in range(400)]
+    assert np.mean([low <= 1.0 <= high for low, high in losses]) > 0.925
+
+
+def test_the_interval_of_a_mean_of_one_vs_rest_areas_has_its_nominal_coverage():
+    """Three classes whose own score is higher by 1: each one-vs-rest area is that of two."""
+    rng = np.random.default_rng(0)
+    actual = np.repeat([0, 1, 2], [30, 50, 80])
+    own = np.eye(3)[actual]
+    found = [delong(actual, own + rng.normal(size=own.shape)) for _ in range(400)]
+    assert np.mean([low <= 0.760250 <= high for low, high in found]) > 0.925
+
+
+def test_the_influences_of_several_classes_average_to_scikit_learns_area():
+    rng = np.random.default_rng(2)
+    actual = rng.integers(0, 4, 200)
+    scores = np.eye(4)[actual] + rng.normal(size=(200, 4)).round(1)
+    weight = rng.integers(1, 4, 200)
+    areas = [roc_auc_score(actual == k, scores[:, k], sample_weight=weight) for k in range(4)]
+    influence = area_influences(actual, scores, weight.astype(float))
+    assert np.average(influence, weights=weight) == pytest.approx(np.mean(areas), abs=1e-12)
+
+
+def test_all_key_figures_of_several_classes_have_intervals():
+    rng = np.random.default_rng(3)
+    actual = rng.integers(0, 3, 300)
+    odds = np.exp(np.eye(3)[actual] + rng.normal(size=(300, 3)))
+    p = odds / odds.sum(axis=1, keepdims=True)
+    rows = LabeledPredictions(actual, p.argmax(axis=1), p, p, (slice(0, 300),))
+    figures = evaluate(rows, ["a", "b", "c"])["figures"]
+    for name in ("accuracy", "balanced_accuracy", "auc", "log_loss"):
+        found = figures[name]
+        assert 0.0 < found["low"] < found["value"] < found["high"]
+    assert figures["log_loss"]["interval"] == "normal approximation"
 
 
 @pytest.mark.parametrize(("k", "n"), [(0, 1), (0, 10), (1, 7), (5, 5), (152, 20_000)])

@@ -6,11 +6,10 @@ from scipy.stats import binom, binomtest, kstest, ttest_rel
 from sklearn.metrics import log_loss, mean_absolute_error, r2_score, roc_auc_score
 
 from everystump._evaluation import LabeledPredictions, compare_classifiers, compare_regressors
-from everystump._evaluation.comparison import row_log_losses
 from everystump._evaluation.comparison_text import comparison_rows, verdict
+from everystump._evaluation.intervals import area_influences
 from everystump._evaluation.paired_tests import (
     PairedTest,
-    area_influences,
     compare_areas,
     compare_class_means,
     compare_means,
@@ -222,7 +221,7 @@ def test_figures_of_classifiers_are_scikit_learns():
         assert figure["values"] == pytest.approx(values, abs=1e-12)
         assert figure["difference"] == pytest.approx(values[1] - values[0], abs=1e-12)
         assert figure["low"] < figure["difference"] < figure["high"] and figure["better"] == 1
-    assert row_log_losses(first).mean() == pytest.approx(log_loss(actual, p[0]), abs=1e-12)
+    assert first.log_losses.mean() == pytest.approx(log_loss(actual, p[0]), abs=1e-12)
     agreement = found["agreement"]
     cells = [agreement[key] for key in ("both", "first", "second", "neither")]
     assert sum(cells) == 120 and agreement["same"] == cells[0] + cells[3]

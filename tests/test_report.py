@@ -189,7 +189,8 @@ def test_sentences_of_about():
         "has 0.57561, so it is within 0.05% of the optimum."
     )
     assert "trained on 700 rows of loans.csv; 300 more rows were held out" in text["description"][0]
-    assert "on new rows is 20.0% to 31.0% (300 held-out rows)" in " ".join(text["description"])
+    expected = "(300 held-out rows); the 95% interval of the error on new rows is 20.0% to 31.0%."
+    assert expected in " ".join(text["description"])
     assert "rows in this report" in " ".join(text["description"])
     text = summarize(model, X, y, about=ABOUT | {"rows": "held-out"})["text"]
     assert "rows in this report" not in " ".join(text["description"])

@@ -141,7 +141,7 @@ def test_models_of_other_quantities_have_no_winner():
     )
     summary = summarize_comparison(mean, high, NEW_X, new_target)
     assert summary["verdict"] == (
-        "A predicts the mean and B the quantile 0.9, so these metrics do not tell which of them is "
+        "A predicts the mean and B the 0.9 quantile, so these metrics do not tell which of them is "
         "better."
     )
     assert all(own["better"] is None for own in summary["comparison"]["figures"].values())

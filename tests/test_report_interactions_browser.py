@@ -227,7 +227,12 @@ def test_two_values_are_two_columns_of_a_map(browser, tmp_path):
 def test_the_path_of_the_strength_is_drawn(browser, tmp_path):
     frame, score = table(200, 3)
     model = StumpLogisticRegressionCV(
-        Cs=[0.3, 1.0], interactions=2, interaction_strength=[0.1, 1.0], interaction_bins=4, cv=2
+        Cs=[0.3, 1.0],
+        interactions=2,
+        interaction_strength=[0.1, 1.0],
+        interaction_bins=4,
+        cv=2,
+        scoring="roc_auc",
     ).fit(frame, score > 0)
     write_report(model, tmp_path / "page.html")
     opened = browser.new_page()
@@ -236,7 +241,8 @@ def test_the_path_of_the_strength_is_drawn(browser, tmp_path):
     assert plots.count() == 2
     label = plots.last.get_attribute("aria-label")
     chosen = f"{model.interaction_strength_:g}"
-    assert "at 3 values of strength" in label and label.endswith(f"strength = {chosen} was chosen")
+    assert label.startswith("Validation AUC at 3 values of strength")
+    assert label.endswith(f"strength = {chosen} was chosen")
     assert "0" in plots.last.locator("text").all_text_contents()
     opened.close()
 

@@ -18,7 +18,6 @@ from sklearn.metrics import (
     average_precision_score,
     brier_score_loss,
     confusion_matrix,
-    log_loss,
     precision_recall_curve,
     roc_auc_score,
     roc_curve,
@@ -112,22 +111,19 @@ def test_confusion_matrices(page, name):
 PROBABILITIES = """([scores, labels]) => {
   const isPositive = Uint8Array.from(labels);
   const p = Float64Array.from(scores, sigmoid);
-  const own = Float64Array.from(scores, (x, i) => sigmoid(isPositive[i] ? x : -x));
   const bins = (n, hasEqualCounts) => calibrationBins(p, isPositive, n, hasEqualCounts)
     .map(({ n, hits, predicted, observed, interval }) => [n, hits, predicted, observed, interval]);
-  return { p: [...p], loss: logLoss(own), brier: brierScore(p, isPositive),
+  return { p: [...p], brier: brierScore(p, isPositive),
     uniform: bins(10, false), quantile: bins(10, true), three: bins(3, true) };
 }"""
 
 
 @ALL
-def test_losses_and_calibration(page, name):
+def test_brier_score_and_calibration(page, name):
     scores, y = CASES[name]
     found = run(page, PROBABILITIES, scores, y)
     p = np.exp(-np.logaddexp(0.0, -scores))
     assert np.abs(np.array(found["p"]) - p).max() <= 1e-15
-    both = np.column_stack([np.exp(-np.logaddexp(0.0, scores)), p])
-    assert found["loss"] == pytest.approx(log_loss(y, both), rel=TOLERANCE)
     assert found["brier"] == pytest.approx(brier_score_loss(y, p), abs=TOLERANCE)
     for key, n_bins, strategy in (
         ("uniform", 10, "uniform"),
@@ -164,13 +160,12 @@ def test_one_class_missing(page, label):
     assert found["auc"] is None
     assert found["ap"] == (1 if label else None)
     assert found["at"][2][0] == confusion_matrix(y, scores > 0, labels=[0, 1]).tolist()
-    losses = run(page, PROBABILITIES, scores, y)
+    bins = run(page, PROBABILITIES, scores, y)["uniform"]
     p = expit(scores)
-    assert losses["loss"] == pytest.approx(log_loss(y, p, labels=[0, 1]), rel=TOLERANCE)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # that there is one class only
         observed, _ = calibration_curve(y, p, n_bins=10, pos_label=1)
-    assert [row[3] for row in losses["uniform"]] == observed.tolist()
+    assert [row[3] for row in bins] == observed.tolist()
 
 
 def brute_force_cost(scores, y, costs):
@@ -200,6 +195,29 @@ def test_the_cheapest_threshold(page, name, costs):
     assert costs[0] * fp + costs[1] * fn == pytest.approx(found["cost"])
 
 
+def test_the_cheapest_threshold_separates_probabilities_not_scores(page):
+    """Log-odds of 38, 40 and 50 are all a probability of 1, so that all rows or none are above."""
+    cheapest = """scores => {
+      const rows = { scores: [Float64Array.from(scores)], actual: [0, 1, 1], probabilities: null };
+      const found = makeDecision(rows, 1, { labels: ["no", "yes"], document: { log_odds: 1 } });
+      const { threshold, cost } = found.cheapest([1, 1]);
+      return [threshold, cost, costOf(found.confusion(threshold), [1, 1])];
+    }"""
+    assert page.evaluate(cheapest, [38, 40, 50]) == [0.5, 1, 1]
+    assert page.evaluate(cheapest, [-1, 1, 2])[1:] == [0, 0]
+
+
+def test_small_groups_of_residuals_stand_out_by_students_t(page):
+    """Ten rows five standard errors above the mean: 3.9 are enough for a normal number, 6.6 for t.
+
+    The mean absolute residual is 2, its standard error 0.2, and that of all rows is 1.
+    """
+    outlier = """n => numberMeasures({ about: {}, formats: {} }, { residuals: [] }).outlier(
+      { n, size: 2 * n, squares: 4 * n + 0.04 * n * (n - 1) }, { n: 1000, size: 1000 }, 0.9999)"""
+    assert page.evaluate(outlier, 10) is None
+    assert page.evaluate(outlier, 100) == 2
+
+
 def test_intervals_and_quantiles(page):
     for hits, n in ((0, 10), (10, 10), (3, 7), (50_000, 100_000)):
         assert page.evaluate("([h, n]) => wilson(h, n)", [hits, n]) == pytest.approx(
@@ -210,8 +228,13 @@ def test_intervals_and_quantiles(page):
         assert page.evaluate("d => studentQuantile(d)", degrees) == pytest.approx(
             t.ppf(0.975, degrees), rel=1e-11
         )
-    for p in (0.6, 0.975, 0.9999, 1 - 1e-6, 1 - 1e-8):
-        assert page.evaluate("p => normalQuantile(p)", p) == pytest.approx(norm.ppf(p), rel=1e-7)
+        assert page.evaluate("d => studentQuantile(d, 0.9999)", degrees) == pytest.approx(
+            t.isf(0.00005, degrees), rel=1e-8
+        )
+    for p in (0.2, 0.95, 0.9998, 1 - 2e-6, 1 - 2e-8):
+        assert page.evaluate("p => normalQuantile(p)", p) == pytest.approx(
+            norm.isf((1 - p) / 2), rel=1e-7
+        )
     x = np.random.default_rng(0).normal(3, 2, size=12)
     found = page.evaluate(
         "([s, q, n]) => meanInterval(s, q, n)", [x.sum(), float((x**2).sum()), len(x)]

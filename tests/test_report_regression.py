@@ -187,8 +187,10 @@ def test_quantiles_are_compared_with_the_quantile(table):
 def test_path_of_a_regressor(table):
     X, y = table
     model = StumpRegressorCV(Cs=[0.01, 0.1], cv=2, interactions=0).fit(X, y)
-    path = summarize(model)["about"]["path"]
+    summary = summarize(model)
+    path = summary["about"]["path"]
     assert path["scoring"] == "r2" and path["chosen"] == model.C_
+    assert summary["text"]["scores"] == {"C": "R²", "strength": "score"}
 
 
 @needs_node

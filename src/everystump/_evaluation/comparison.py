@@ -73,11 +73,11 @@ def compare_classifiers(
     tests = {
         "accuracy": compare_proportions(*right),
         "balanced_accuracy": compare_class_means(actual, *right),
-        "auc": compare_areas(actual, _ranking(first), _ranking(second)),
+        "auc": compare_areas(actual, first.ranking, second.ranking),
     }
-    if first.probabilities is not None and second.probabilities is not None:
-        losses = [row_log_losses(rows) for rows in (first, second)]
-        tests["log_loss"] = compare_means(*losses)
+    losses = first.log_losses, second.log_losses
+    if losses[0] is not None and losses[1] is not None:
+        tests["log_loss"] = compare_means(losses[0], losses[1])
     if positive is not None:
         is_positive = actual == positive
         tests["recall"] = compare_proportions(*(part[is_positive] for part in right))
@@ -153,20 +153,6 @@ def compare_regressors(
             "exact_p": mcnemar(n_first, n_second)[1] if unseen else None,
         },
     }
-
-
-def row_log_losses(rows: LabeledPredictions) -> np.ndarray:
-    """Return the negative log-probability of each row's class, limited as in scikit-learn."""
-    if rows.probabilities is None:
-        raise ValueError("rows have no probabilities.")
-    p = rows.probabilities[np.arange(len(rows.actual)), rows.actual]
-    return -np.log(np.clip(p, np.finfo(p.dtype).eps, 1.0))
-
-
-def _ranking(rows: LabeledPredictions) -> np.ndarray:
-    """Return the scores whose order the area under the ROC curve depends on."""
-    is_binary = rows.scores.ndim == 1 or rows.probabilities is None
-    return rows.scores if is_binary else np.asarray(rows.probabilities)
 
 
 def _figures(

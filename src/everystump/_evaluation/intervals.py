@@ -1,4 +1,4 @@
-"""95% confidence intervals of proportions, of their mean, and of the area under a ROC curve.
+"""95% confidence intervals of proportions, means, and areas under ROC curves.
 
 With sample weights, a proportion has the interval of Kish's effective number of rows, and the
 standard error of a mean is that of a weighted mean of independent values.
@@ -13,9 +13,11 @@ import numpy as np
 from scipy.special import expit, logit
 
 Interval = tuple[float, float]
+NORMAL = "normal approximation"  # the method of `mean_interval`
 Z = 1.959963984540054  # the 97.5% quantile of the standard normal distribution
 MIN_ROWS = 20  # per class, for an asymptotic interval
 MIN_MEAN_ROWS = 30  # for an interval or a test of a mean of losses
+ROUNDING = 1e-12  # of areas that are sums
 
 
 def effective_size(weight: np.ndarray) -> float:
@@ -121,13 +123,75 @@ def placements(
     return smaller[rank[is_positive]], larger[rank[~is_positive]]
 
 
+def area_influences(
+    actual: np.ndarray, scores: np.ndarray, weight: np.ndarray | None = None
+) -> np.ndarray:
+    """Return the influence of each row on the area under the ROC curve.
+
+    For several classes, it is that on the mean of the one-vs-rest areas.  Within a class, the
+    influences are independent, and the sum over classes of their variance is that of DeLong et al.
+
+    Parameters
+    ----------
+    actual : ndarray of shape (n_rows,)
+        Indices of classes.
+    scores : ndarray of shape (n_rows,) or (n_rows, n_classes)
+        For two classes, the scores of the class 1.
+    weight : ndarray of shape (n_rows,), optional
+        Sample weights.
+
+    Returns
+    -------
+    ndarray of shape (n_rows,)
+        Their mean, weighted if rows have weights, is the area.
+
+    Examples
+    --------
+    >>> float(area_influences(np.array([0, 1, 1]), np.array([0.0, 1.0, -1.0])).mean())
+    0.5
+    """
+    unit = np.ones(len(actual)) if weight is None else weight
+    columns = {1: scores} if scores.ndim == 1 else {k: scores[:, k] for k in np.unique(actual)}
+    influence = np.zeros(len(actual))
+    for k, column in columns.items():
+        is_own = actual == k
+        own, others = placements(is_own, column, weight)
+        area = np.average(own, weights=unit[is_own])
+        influence += area
+        for part, values in ((is_own, own), (~is_own, others)):
+            influence[part] += (values - area) * unit.sum() / unit[part].sum()
+    return influence / len(columns)
+
+
+def stratified_error(
+    actual: np.ndarray, values: np.ndarray, weight: np.ndarray | None = None
+) -> float:
+    """Return the standard error of a mean of values that are independent within each class.
+
+    The number of rows of each class, or their total weight, is taken as given.
+
+    Examples
+    --------
+    >>> stratified_error(np.array([0, 0, 1, 1]), np.array([1.0, 3.0, 7.0, 7.0]))
+    0.5
+    """
+    unit = np.ones(len(actual)) if weight is None else weight
+    parts = [actual == k for k in np.unique(actual)]
+    errors = (
+        unit[part].sum() * standard_error(values[part], None if weight is None else weight[part])
+        for part in parts
+    )
+    return hypot(*errors) / float(unit.sum())
+
+
 def delong(
-    is_positive: np.ndarray, score: np.ndarray, weight: np.ndarray | None = None
+    actual: np.ndarray, scores: np.ndarray, weight: np.ndarray | None = None
 ) -> Interval | None:
     """Return an interval of the area under the ROC curve (DeLong et al. 1988, on the logit scale).
 
-    None if the variance cannot be estimated: with fewer than 20 rows of a class, or if the scores
-    separate the classes perfectly.
+    For several classes, it is that of the mean of the one-vs-rest areas.  None if the variance
+    cannot be estimated: with fewer than 20 rows of a class, or if the scores separate the classes
+    perfectly.  Arguments are those of `area_influences`.
 
     Examples
     --------
@@ -137,16 +201,30 @@ def delong(
     >>> 0.5 < low < high < 1
     True
     """
-    parts = [
-        (part, None if weight is None else weight[part]) for part in (is_positive, ~is_positive)
-    ]
-    if min(count_hits(part[part], own)[1] for part, own in parts) < MIN_ROWS:
+    unit = np.ones(len(actual)) if weight is None else weight
+    parts = [actual == k for k in np.unique(actual)]
+    if len(parts) < 2 or min(effective_size(unit[part]) for part in parts) < MIN_ROWS:
         return None
-    values = placements(is_positive, score, weight)
-    area = float(np.average(values[0], weights=parts[0][1]))
-    errors = [standard_error(own, w) for own, (_, w) in zip(values, parts, strict=True)]
-    deviation = hypot(*errors)
-    if deviation == 0.0 or not 0.0 < area < 1.0:
+    influence = area_influences(actual, scores, weight)
+    area = float(np.average(influence, weights=weight))
+    error = stratified_error(actual, influence, weight)
+    if error < ROUNDING or not 0.0 < area < 1.0:
         return None
-    half_width = Z * deviation / (area * (1.0 - area))
+    half_width = Z * error / (area * (1.0 - area))
     return float(expit(logit(area) - half_width)), float(expit(logit(area) + half_width))
+
+
+def mean_interval(values: np.ndarray, weight: np.ndarray | None = None) -> Interval | None:
+    """Return an interval of the mean of independent values, None if there are fewer than 30.
+
+    Examples
+    --------
+    >>> low, high = mean_interval(np.arange(100.0))
+    >>> round(low, 1), round(high, 1), mean_interval(np.arange(29.0))
+    (43.8, 55.2, None)
+    """
+    if (len(values) if weight is None else effective_size(weight)) < MIN_MEAN_ROWS:
+        return None
+    mean = float(np.average(values, weights=weight))
+    half_width = Z * standard_error(values, weight)
+    return mean - half_width, mean + half_width

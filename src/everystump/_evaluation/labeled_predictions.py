@@ -46,6 +46,23 @@ class LabeledPredictions:
         probabilities = model.predict_proba(X) if hasattr(model, "predict_proba") else None
         return cls(actual, predicted, scores, probabilities, (slice(0, len(scores)),), weight)
 
+    @property
+    def ranking(self) -> np.ndarray:
+        """The scores whose order the area under the ROC curve depends on.
+
+        For several classes, these are the probabilities, if there are any.
+        """
+        is_binary = self.scores.ndim == 1
+        return self.scores if is_binary or self.probabilities is None else self.probabilities
+
+    @property
+    def log_losses(self) -> np.ndarray | None:
+        """The negative log-probability of each row's class, limited as in scikit-learn."""
+        if self.probabilities is None:
+            return None
+        p = self.probabilities[np.arange(len(self.actual)), self.actual]
+        return -np.log(np.clip(p, np.finfo(p.dtype).eps, 1.0))
+
     @classmethod
     def concatenate(cls, parts: Sequence[Self]) -> Self:
         """Return the predictions of several folds, each scored by its own model."""

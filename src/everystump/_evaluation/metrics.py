@@ -14,9 +14,11 @@ from scipy.stats import binomtest, norm
 from sklearn.metrics import accuracy_score, log_loss, precision_score, recall_score, roc_auc_score
 
 from everystump._evaluation.intervals import (
+    NORMAL,
     Interval,
     count_hits,
     delong,
+    mean_interval,
     mean_of_proportions,
     standard_error,
     wilson,
@@ -206,8 +208,8 @@ def _auc(rows: LabeledPredictions) -> dict[str, Any] | None:
     areas = [area for fold in rows.folds if (area := _area(rows, fold)) is not None]
     if not areas:
         return None
-    has_interval = len(rows.folds) == 1 and rows.scores.ndim == 1
-    limits = delong(rows.actual == 1, rows.scores, rows.weight) if has_interval else None
+    is_single = len(rows.folds) == 1
+    limits = delong(rows.actual, rows.ranking, rows.weight) if is_single else None
     return metric(float(np.mean(areas)), 0.5, limits, "DeLong, logit scale")
 
 
@@ -220,19 +222,23 @@ def _area(rows: LabeledPredictions, fold: slice) -> float | None:
     weight = None if rows.weight is None else rows.weight[fold]
     if rows.scores.ndim == 1:
         return float(roc_auc_score(actual == 1, rows.scores[fold], sample_weight=weight))
-    by_class = (rows.scores if rows.probabilities is None else rows.probabilities)[fold]
+    by_class = rows.ranking[fold]
     areas = [roc_auc_score(actual == k, by_class[:, k], sample_weight=weight) for k in present]
     return float(np.mean(areas))
 
 
 def _log_loss(rows: LabeledPredictions, prior: np.ndarray) -> dict[str, Any] | None:
-    if rows.probabilities is None:
+    losses = rows.log_losses
+    if losses is None:
         return None
+    limits = mean_interval(losses, rows.weight)
     options = {"labels": np.arange(len(prior)), "sample_weight": rows.weight}
     constant = np.tile(prior, (len(rows.actual), 1))
     return metric(
         log_loss(rows.actual, rows.probabilities, **options),
         log_loss(rows.actual, constant, **options),
+        None if limits is None else (max(limits[0], 0.0), limits[1]),
+        NORMAL,
     )
 
 

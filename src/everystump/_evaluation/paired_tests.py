@@ -21,8 +21,9 @@ from everystump._evaluation.intervals import (
     MIN_MEAN_ROWS,
     MIN_ROWS,
     Z,
-    placements,
+    area_influences,
     standard_error,
+    stratified_error,
 )
 
 _SQUARES_TEST = "paired t of squared errors"
@@ -138,42 +139,6 @@ def compare_class_means(actual: np.ndarray, first: np.ndarray, second: np.ndarra
     return _normal_test(mean, float(error), "paired z, by class")
 
 
-def area_influences(actual: np.ndarray, scores: np.ndarray) -> np.ndarray:
-    """Return the influence of each row on the area under the ROC curve.
-
-    For several classes, it is that on the mean of the one-vs-rest areas.  Within a class, the
-    influences are independent, and the sum over classes of their variance is that of DeLong et al.
-
-    Parameters
-    ----------
-    actual : ndarray of shape (n_rows,)
-        Indices of classes.
-    scores : ndarray of shape (n_rows,) or (n_rows, n_classes)
-        For two classes, the scores of the class 1.
-
-    Returns
-    -------
-    ndarray of shape (n_rows,)
-        Their mean is the area.
-
-    Examples
-    --------
-    >>> float(area_influences(np.array([0, 1, 1]), np.array([0.0, 1.0, -1.0])).mean())
-    0.5
-    """
-    n = len(actual)
-    columns = {1: scores} if scores.ndim == 1 else {k: scores[:, k] for k in np.unique(actual)}
-    influence = np.zeros(n)
-    for k, column in columns.items():
-        is_own = actual == k
-        own, others = placements(is_own, column)
-        area = own.mean()
-        influence += area
-        influence[is_own] += (own - area) * n / len(own)
-        influence[~is_own] += (others - area) * n / len(others)
-    return influence / len(columns)
-
-
 def compare_areas(actual: np.ndarray, first: np.ndarray, second: np.ndarray) -> PairedTest:
     """Compare the areas under the ROC curves of two models (DeLong et al.).
 
@@ -191,9 +156,8 @@ def compare_areas(actual: np.ndarray, first: np.ndarray, second: np.ndarray) -> 
     if len(counts) < 2 or counts.min() < MIN_ROWS:
         return PairedTest()
     differences = area_influences(actual, second) - area_influences(actual, first)
-    parts = [differences[actual == k] for k in np.unique(actual)]
-    error = np.sqrt(sum(len(part) * part.var(ddof=1) for part in parts)) / len(actual)
-    return _normal_test(float(differences.mean()), float(error), "DeLong")
+    error = stratified_error(actual, differences)
+    return _normal_test(float(differences.mean()), error, "DeLong")
 
 
 def compare_root_means(first: np.ndarray, second: np.ndarray) -> PairedTest:

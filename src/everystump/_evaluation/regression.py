@@ -13,17 +13,16 @@ import numpy as np
 from scipy.stats import t as student_t
 
 from everystump._evaluation.intervals import (
-    MIN_MEAN_ROWS,
-    Z,
+    NORMAL,
     count_hits,
     effective_size,
+    mean_interval,
     standard_error,
     wilson,
 )
 from everystump._evaluation.metrics import SIGNIFICANCE, metric, without_intervals
 from everystump._tables.labels import check_numbers
 
-_METHOD = "normal approximation"
 MEDIAN = 0.5
 
 
@@ -74,11 +73,11 @@ def evaluate_numbers(
     squared, absolute = (actual - predicted) ** 2, np.abs(actual - predicted)
     constant = (actual - answer) ** 2
     spread = (actual - mean(actual)) ** 2
-    mse, limits = float(mean(squared)), _mean_limits(squared, weight)
+    mse, limits = float(mean(squared)), mean_interval(squared, weight)
     rmse_limits = None if limits is None else (max(limits[0], 0.0) ** 0.5, limits[1] ** 0.5)
     figures = {
         "r2": _r2(squared, constant, spread, weight),
-        "rmse": metric(mse**0.5, float(mean(constant)) ** 0.5, rmse_limits, _METHOD),
+        "rmse": metric(mse**0.5, float(mean(constant)) ** 0.5, rmse_limits, NORMAL),
         "mae": _mean_metric(absolute, np.abs(actual - answer), weight),
     }
     gains = constant - squared
@@ -146,7 +145,7 @@ def _mean_metric(
 ) -> dict[str, Any]:
     """Return the mean of the losses of rows, with limits, and that of the baseline."""
     value, own = (float(np.average(part, weights=weight)) for part in (losses, baseline))
-    return metric(value, own, _mean_limits(losses, weight), _METHOD)
+    return metric(value, own, mean_interval(losses, weight), NORMAL)
 
 
 def _rows_below(
@@ -189,22 +188,13 @@ def _r2(
     if total == 0.0:
         return None
     ratio = float(np.average(squared, weights=weight)) / total
-    limits = _mean_limits(1.0 - ratio - (squared - ratio * spread) / total, weight)
+    limits = mean_interval(1.0 - ratio - (squared - ratio * spread) / total, weight)
     return metric(
         1.0 - ratio,
         1.0 - float(np.average(constant, weights=weight)) / total,
         None if limits is None else (limits[0], min(limits[1], 1.0)),
-        _METHOD,
+        NORMAL,
     )
-
-
-def _mean_limits(values: np.ndarray, weight: np.ndarray | None) -> tuple[float, float] | None:
-    """Return 95% confidence limits of the mean of independent values, None if there are few."""
-    if (len(values) if weight is None else effective_size(weight)) < MIN_MEAN_ROWS:
-        return None
-    mean = float(np.average(values, weights=weight))
-    error = Z * standard_error(values, weight)
-    return mean - error, mean + error
 
 
 def _better(gains: np.ndarray, weight: np.ndarray | None) -> bool | None:

@@ -16,15 +16,16 @@ from everystump._evaluation import (
     compare_regressors,
     positive_index,
 )
+from everystump._evaluation.regression import MEDIAN, baseline_name
 from everystump._tables.labels import check_numbers
 from everystump.report._compared_model import ComparedModel
 from everystump.report._compared_terms import column_values
 from everystump.report._encoding import to_plain
+from everystump.report._rows import row_name
 
 MAX_ROWS = 20
 _MAX_POINTS = 1500
 _MAX_REASONS = 3
-_MEDIAN = 0.5
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,18 +87,13 @@ class ComparedRows(ABC):
             intercepts = [[np.array([s * b]) for b in model.intercepts] for model, s in pairs]
         described = []
         for j, i in enumerate(rows.tolist()):
-            record = {"name": self._name(i), **self.outcome(i)}
+            record = {"name": row_name(self.models[0].table, i), **self.outcome(i)}
             if parts is not None:
                 own = [self.contrast([part[j] for part in of_model], i) for of_model in parts]
                 shared = [float(self.contrast(of_model, i)[0]) for of_model in intercepts]
                 record["reasons"] = self._reasons(i, own, shared)
             described.append(to_plain(record))
         return described
-
-    def _name(self, i: int) -> Any:
-        """Return the index label of a row in a pandas frame, else its number."""
-        table = self.models[0].table
-        return table.index[i] if hasattr(table, "iloc") else i
 
     def _reasons(
         self, i: int, parts: Sequence[np.ndarray], intercepts: list[float]
@@ -242,11 +238,11 @@ class ComparedNumbers(ComparedRows):
         found = compare_regressors(
             self.actual, first, second, quantile=quantiles[0] if is_same else None, unseen=unseen
         )
-        if is_same or set(quantiles) <= {None, _MEDIAN}:
+        if is_same or set(quantiles) <= {None, MEDIAN}:
             return found
         for figure in found["figures"].values():
             figure["better"] = None
-        what = ["the mean" if q is None else f"the quantile {q:g}" for q in quantiles]
+        what = [baseline_name(q) for q in quantiles]
         names = [own.name for own in self.models]
         found["caveat"] = (
             f"{names[0]} predicts {what[0]} and {names[1]} {what[1]}, so these metrics do not tell "

@@ -20,6 +20,11 @@ _MAX_CELLS = 6_000  # of all rows of the what-if panel
 _MAX_NAMES = 20  # of rows that are identical to an explained one
 
 
+def row_name(table: Any, i: int) -> Any:
+    """Return the index label of a row in a pandas frame, else its number."""
+    return to_plain(table.index[i]) if hasattr(table, "iloc") else i
+
+
 @dataclass(frozen=True, eq=False)
 class TableRows(ABC):
     """Rows of a table, which subclasses predict."""
@@ -57,13 +62,9 @@ class TableRows(ABC):
     ) -> dict[str, list[dict[str, Any]]]:
         """Return lists of notable rows with their contributions; empty if there are none."""
 
-    def name(self, i: int) -> Any:
-        """Return the index label of a row in a pandas frame, else its number."""
-        return to_plain(self.table.index[i]) if hasattr(self.table, "iloc") else i
-
     def describe(self, i: int) -> dict[str, Any]:
         """Return the number, name and outcome of a row."""
-        return {"row": i, "name": self.name(i), **self.outcome(i)}
+        return {"row": i, "name": row_name(self.table, i), **self.outcome(i)}
 
     def distinct(self, ordered: np.ndarray, actual: np.ndarray | None) -> list[np.ndarray]:
         """Return the first rows of an order, each with the rows that are identical to it.
@@ -83,7 +84,7 @@ class TableRows(ABC):
 
     def describe_first(self, identical: np.ndarray) -> dict[str, Any]:
         """Return the number, name and outcome of a row, and the rows identical to it."""
-        others = [self.name(i) for i in identical[1 : _MAX_NAMES + 1].tolist()]
+        others = [row_name(self.table, i) for i in identical[1 : _MAX_NAMES + 1].tolist()]
         return {
             **self.describe(int(identical[0])),
             "n_identical": len(identical),

@@ -23,6 +23,12 @@ function fill(element, attributes, children) {
   return element;
 }
 
+/** Show a section, and a link to it. */
+function showSection(id, name) {
+  byId(id).hidden = false;
+  byId("links").append(html("li", {}, html("a", { href: `#${id}` }, name)));
+}
+
 const DIRECTIONS = /[\u202a-\u202e\u2066-\u2069]/g; // which would reorder the text that follows
 
 /** Return the data of the page; control characters of the direction of text are made visible. */
@@ -46,6 +52,14 @@ function formatNumber(x, digits = 4) {
 
 const LOG_DECIMALS = 3; // of contributions to the score of a class, or to a logarithm
 const precision = { decimals: LOG_DECIMALS }; // null for numbers with exponents
+
+const MAX_DIGITS = 4; // significant digits of the largest contribution
+
+/** Return the decimals of contributions to a number, given the largest; null for exponents. */
+function chooseDecimals(largest) {
+  const power = Math.floor(Math.log10(largest));
+  return power < -5 || power > 8 ? null : Math.max(0, MAX_DIGITS - 1 - power);
+}
 
 /** Return a contribution with its sign and a fixed number of decimals. */
 function formatSigned(x) {
@@ -155,6 +169,24 @@ const shapeValues = (shape) => [...(shape.level_values || shape.values.flat(2)),
 
 const N_COLORS = 8; // class colors in page.css
 const N_SHADES = 16; // of each sign, in heat maps
+
+/** Return the shade of a value: it grows with the square root, so that weak values are visible. */
+const shadeOf = (value, limit) =>
+  Math.round(N_SHADES * Math.sign(value) * Math.sqrt(Math.abs(value) / limit));
+
+/** Return one path per shade of a heat map, given the pieces of each shade. */
+function drawShadePaths(pieces, signs) {
+  return [...pieces].map(([shade, own]) => svg("path", {
+    class: `shade line-${signs[shade < 0 ? 1 : 0]}`,
+    "fill-opacity": Math.min(1, Math.abs(shade) / N_SHADES), d: own.join("") }));
+}
+
+/** Return the legend of the shades of a heat map, between the texts of its ends. */
+function drawShadeScale([low, high], signs) {
+  const half = (k) => html("span", { class: `ramp line-${signs[k]}${k ? " falling" : ""}` });
+  return html("span", { class: "shade-scale" }, low,
+    html("span", { class: "ramps" }, half(1), half(0)), high);
+}
 
 /** Whether each class has its own color; else colors show the sign of the score. */
 const hasClassColors = (labels) => labels.length > 2 && labels.length <= N_COLORS;

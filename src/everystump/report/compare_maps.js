@@ -5,7 +5,6 @@ const N_CELLS = [48, 36]; // of an axis of numbers: across, up
 const CELL_HEIGHT = { number: 5.6, level: 15 };
 const MAX_NAME = 14; // letters of a level
 const NAME_LETTER = 6.2; // the mean width of a letter
-const N_MAP_SHADES = 16; // of each sign
 const MISSING_NAME = "missing";
 
 /** Return a card with the maps of both models, and the values of both at a point. */
@@ -44,7 +43,7 @@ function surfaceCard(summary, term, surfaces, limit, signs) {
     third ? html("p", { class: "hint" }, `at ${term.names[2]} = ${third.name}`) : null,
     html("div", { class: "maps" }, ...maps.map(({ chart }, k) => html("figure", {},
       html("figcaption", { class: `m${k}` }, summary.names[k]), chart))),
-    html("p", { class: "map-legend" }, drawRamp(limit, signs)), readout);
+    html("p", { class: "map-legend" }, drawShadeScale([-limit, limit].map(formatSigned), signs)), readout);
 }
 
 /** Return a feature in each model: its index, its record, its levels, and if it can be missing. */
@@ -118,17 +117,14 @@ function drawMap(summary, k, name, across, up, valueAt, limit, signs) {
     "aria-label": `Heat map of ${name}, ${summary.names[k]}` });
   const shapes = new Map();
   across.cells.forEach((_, i) => up.cells.forEach((__, j) => {
-    const value = valueAt(i, j);
-    const shade = Math.round(N_MAP_SHADES * Math.sign(value) * Math.sqrt(Math.abs(value) / limit));
+    const shade = shadeOf(valueAt(i, j), limit);
     if (!shade) return;
     const [x, y] = corner(i, j);
     const [from, to, top, bottom] = [x, x + size[0], y, y + size[1]].map((end) => end.toFixed(1));
     if (!shapes.has(shade)) shapes.set(shade, []);
     shapes.get(shade).push(`M${from} ${top}H${to}V${bottom}H${from}Z`);
   }));
-  const shades = svg("g", { "shape-rendering": "crispEdges" }, ...[...shapes].map(
-    ([shade, pieces]) => svg("path", { class: `shade line-${signs[shade < 0 ? 1 : 0]}`,
-      "fill-opacity": Math.min(1, Math.abs(shade) / N_MAP_SHADES), d: pieces.join("") })));
+  const shades = svg("g", { "shape-rendering": "crispEdges" }, ...drawShadePaths(shapes, signs));
   const outline = svg("rect", { class: "outline", x: left, y: frame.top,
     width: frame.width - left - frame.right, height });
   const probe = svg("rect", { class: "map-probe", width: size[0], height: size[1],
@@ -199,11 +195,4 @@ function addPointer({ chart, frame, size, left, row }, point, across, up, limit,
     const [di, dj] = moves[event.key];
     show(inside(point.i + di, across.cells), inside(point.j + dj, up.cells));
   });
-}
-
-/** Return the legend of the colors, from the negative limit to the positive one. */
-function drawRamp(limit, signs) {
-  const half = (k) => html("span", { class: `ramp line-${signs[k]}${k ? " falling" : ""}` });
-  return html("span", { class: "shade-scale" }, formatSigned(-limit),
-    html("span", { class: "ramps" }, half(1), half(0)), formatSigned(limit));
 }

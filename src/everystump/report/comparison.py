@@ -21,10 +21,12 @@ _SCRIPTS = (
     "scorer.js",
     "charts.js",
     "finder.js",
+    "scales.js",
     "snapshot.js",
     "save.js",
     "compare_maps.js",
     "compare_rows.js",
+    "compare_curves.js",
     "compare.js",
 )
 _STYLES = ("page.css", "compare.css")

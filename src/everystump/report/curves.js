@@ -228,9 +228,12 @@ function surfaceCard(summary, t, surface, limit, markers, signs, unit, curveOf) 
   addMapProbe(drawing, limit, readout, (value, half) => formatBanded(unit,
     unit.ofOwn(value), bandEnds(value, half)?.map(unit.ofOwn)));
   return termCard(summary, t, null, [third === undefined ? null : note, drawing.chart,
-    html("p", { class: "map-legend" }, drawShadeScale(limit, signs, unit), readout)],
+    html("p", { class: "map-legend" }, drawShadeScale(mapEnds(limit, unit), signs), readout)],
   () => surfaceRows(summary, surface.features));
 }
+
+/** Return the ends of the legend of a map in a unit. */
+const mapEnds = (limit, { ofOwn, text, end = text }) => [-limit, limit].map((x) => end(ofOwn(x)));
 
 /** Show the value of a curve at the pointer, or at a position set by the arrow keys. */
 function addProbe(feature, { chart, plot, probe, axis }, curve, readout, view) {
@@ -272,26 +275,4 @@ function addProbe(feature, { chart, plot, probe, axis }, curve, readout, view) {
     event.preventDefault();
     show(next);
   });
-}
-
-/** Return the value after a key, null for other keys; NaN, missing, follows the highest value. */
-function valueAfterKey(key, at, { is_integer: isInteger }, axis, hasMissing) {
-  const steps = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1, PageUp: 5,
-    PageDown: -5 };
-  const { low, high } = axis;
-  if (key === "Home") return low;
-  if (key === "End") return high;
-  if (!Object.hasOwn(steps, key)) return null;
-  if (Number.isNaN(at)) return steps[key] < 0 ? high : at;
-  if (at >= high && steps[key] > 0 && hasMissing) return NaN;
-  return stepAlong(axis, at, steps[key], isInteger);
-}
-
-/** Return the value some fortieths of an axis further; of whole numbers, at least the next one. */
-function stepAlong(axis, x, nSteps, isInteger) {
-  const next = axis.from(Math.min(1, Math.max(0, axis.to(x) + nSteps / 40)));
-  const whole = Math.round(next);
-  const inside = (value) => Math.min(axis.high, Math.max(axis.low, value));
-  if (!isInteger) return next;
-  return inside(nSteps > 0 ? Math.max(whole, x + 1) : Math.min(whole, x - 1));
 }

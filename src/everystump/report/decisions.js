@@ -57,15 +57,17 @@ function makeDecision(rows, k, { labels, document: model }) {
   const isByKey = keys === scores;
   const keyRanked = isByKey ? ranked : rankScores(keys, isPositive);
   const keyCounts = isByKey ? counts : countByThreshold(keyRanked);
+  // The largest log-odds have equal probabilities, so that no threshold separates them.
+  const choices = !probabilities || probabilities === keys ? keyCounts
+    : countByThreshold(rankScores(probabilities, isPositive));
   const range = probabilities ? [0, 1] : scoreRange(counts.thresholds);
 
-  /** Return the cheapest threshold, its confusion matrix and its cost. */
+  /** Return the cheapest threshold and its cost. */
   function cheapest(costs) {
-    const { k: nAbove, cost } = cheapestChoice(keyCounts, costs);
+    const { k: nAbove, cost } = cheapestChoice(choices, costs);
     const [least, most] = probabilities ? [0, 1] : [-Infinity, Infinity];
-    const above = nAbove ? fromCut(keyCounts.thresholds[nAbove - 1]) : most;
-    const below = nAbove < keyCounts.thresholds.length
-      ? fromCut(keyCounts.thresholds[nAbove]) : least;
+    const above = nAbove ? choices.thresholds[nAbove - 1] : most;
+    const below = nAbove < choices.thresholds.length ? choices.thresholds[nAbove] : least;
     return { threshold: shortestBetween(below, above), cost };
   }
 

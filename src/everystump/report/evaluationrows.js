@@ -51,9 +51,9 @@ function groupRows({ measures }, { name, lines }, hasIntervals) {
 }
 
 /** Return the validation scores of the values among which one was chosen. */
-function pathRows(name, values, { mean, std, scoring }) {
+function pathRows(name, values, { mean, std, scoring }, score) {
   const sign = isLoss({ scoring }) ? -1 : 1;
-  return [[name, `validation ${scoreName({ scoring })}`, ...(std ? ["standard deviation"] : [])],
+  return [[name, `validation ${score}`, ...(std ? ["standard deviation"] : [])],
     ...values.map((value, k) => [value, mean[k] === null ? null : sign * mean[k],
       ...(std ? [std[k]] : [])])];
 }

@@ -95,8 +95,8 @@ function classMeasures({ labels, document: model }, { rows, decisions: { state, 
       expected: n && (rows.probabilities || model.log_odds !== null) ? expected / n : null }) }];
   return { measures, prepare, chosen,
     lead: () => classLead(labels, isBinary ? state : chosen, isBinary),
-    outlier: ({ wrong, n }, total, quantile) => {
-      const [low] = wilson(wrong, n, quantile);
+    outlier: ({ wrong, n }, total, probability) => {
+      const [low] = wilson(wrong, n, normalQuantile(probability));
       return low > total.wrong / total.n ? wrong / n : null;
     } };
 }
@@ -138,10 +138,9 @@ function numberMeasures({ about: { interval }, formats }, { residuals }) {
   return { measures, prepare, chosen: null,
     lead: () => "Errors by group. A residual is the actual value minus the predicted one: groups " +
       "with a mean residual above zero are predicted too low, those below zero too high.",
-    outlier({ size, squares, n }, total, quantile) {
-      const [value, all] = [size / n, total.size / total.n];
-      const error = Math.sqrt(Math.max(0, squares / n - value ** 2) / (n - 1));
-      return value - quantile * error > all ? value : null;
+    outlier({ size, squares, n }, total, probability) {
+      const { mean: value, interval: [low] } = meanInterval(size, squares, n, probability);
+      return low > total.size / total.n ? value : null;
     } };
 }
 
@@ -286,12 +285,12 @@ function findOutliers(columns, kind) {
   const sums = columns.map(({ codes, names }) => sumByGroup(codes, names.length, kind.prepare()));
   const nGroups = sums.reduce((count, own) =>
     count + own.filter(({ n }) => n >= MIN_OUTLIER_ROWS).length, 0);
-  const quantile = normalQuantile(1 - 0.025 / Math.max(1, nGroups));
+  const probability = 1 - 0.05 / Math.max(1, nGroups);
   const found = columns.flatMap(({ names, name }, c) => {
     const total = sumOfSums(sums[c]);
     return sums[c].flatMap((sum, k) => {
       const value = sum.n >= MIN_OUTLIER_ROWS && sum.n < total.n
-        ? kind.outlier(sum, total, quantile) : null;
+        ? kind.outlier(sum, total, probability) : null;
       return value === null ? [] : [{ column: c, name, group: names[k], n: sum.n, value }];
     });
   });
@@ -307,35 +306,10 @@ function listOutliers({ found, nGroups }, { measures: [{ title: what, format }] 
     const button = html("button", { type: "button", class: "link" },
       `${truncateMiddle(name)}: ${truncateMiddle(group)}`);
     button.addEventListener("click", () => onSelect(column));
-    return html("li", {}, button, ` \u2013 ${what} ${(format ?? formatPercent)(value)} in ${n.toLocaleString("en")} rows`);
+    return html("li", {}, button, ` \u2013 ${what} ${(format ?? formatPercent)(value)} in ` +
+      `${n.toLocaleString("en")} rows`);
   });
   return [html("p", {}, `Groups whose ${what} is significantly above that of all rows ` +
     `(${found.length} of ${nGroups}, corrected for their number):`),
   html("ul", { class: "outliers" }, ...items)];
-}
-
-/** Return a quantile above 1/2 of the standard normal distribution, by bisection. */
-function normalQuantile(p) {
-  let [low, high] = [0, 10];
-  for (let k = 0; k < 60; k += 1) {
-    const middle = (low + high) / 2;
-    if (upperTail(middle) > 1 - p) low = middle;
-    else high = middle;
-  }
-  return (low + high) / 2;
-}
-
-/** Return the probability that a standard normal number is above x, which is not negative. */
-function upperTail(x) {
-  if (x > 4) { // continued fraction
-    let fraction = x;
-    for (let k = 60; k > 0; k -= 1) fraction = x + k / fraction;
-    return Math.exp((-x * x) / 2) / (Math.sqrt(2 * Math.PI) * fraction);
-  }
-  let [term, sum] = [x, x]; // series of the distribution function
-  for (let k = 1; k < 120; k += 1) {
-    term *= (x * x) / (2 * k + 1);
-    sum += term;
-  }
-  return 0.5 - (sum * Math.exp((-x * x) / 2)) / Math.sqrt(2 * Math.PI);
 }

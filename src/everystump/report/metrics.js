@@ -2,8 +2,6 @@
 // threshold are found by bisection.
 
 const NORMAL_QUANTILE = 1.959963984540054; // 97.5%
-const EPSILON = 2 ** -52; // probabilities in the log loss are at least this, as in scikit-learn
-
 const MANY_DEGREES = 400; // of freedom, for which Student's t is expanded around the normal one
 
 /** Return Wilson's score interval of a proportion, null without rows. */
@@ -16,22 +14,25 @@ function wilson(hits, n, quantile = NORMAL_QUANTILE) {
   return [hits === 0 ? 0 : center - half, hits === n ? 1 : center + half];
 }
 
-/** Return the mean of numbers, and its 95% interval by Student's t, null for fewer than two. */
-function meanInterval(sum, squares, n) {
+/** Return the mean of numbers, and its interval by Student's t, null for fewer than two. */
+function meanInterval(sum, squares, n, probability = 0.95) {
   const mean = sum / n;
   if (n < 2) return { mean, interval: null };
   const variance = Math.max(0, squares - sum * mean) / (n - 1);
-  const half = studentQuantile(n - 1) * Math.sqrt(variance / n);
+  const half = studentQuantile(n - 1, probability) * Math.sqrt(variance / n);
   return { mean, interval: [mean - half, mean + half] };
 }
 
-/** Return the 97.5% quantile of Student's t: tan(angle) * sqrt(degrees), found by bisection. */
-function studentQuantile(degrees) {
-  if (degrees > MANY_DEGREES) return expandedQuantile(degrees);
+/**
+ * Return the number within which Student's t is with a probability: tan(angle) * sqrt(degrees),
+ * found by bisection.
+ */
+function studentQuantile(degrees, probability = 0.95) {
+  if (degrees > MANY_DEGREES) return expandedQuantile(degrees, normalQuantile(probability));
   let [low, high] = [0, Math.PI / 2];
   for (let k = 0; k < 60; k += 1) {
     const middle = (low + high) / 2;
-    if (studentProbability(middle, degrees) < 0.95) low = middle;
+    if (studentProbability(middle, degrees) < probability) low = middle;
     else high = middle;
   }
   return Math.tan((low + high) / 2) * Math.sqrt(degrees);
@@ -50,13 +51,38 @@ function studentProbability(angle, degrees) {
   return isOdd ? (2 / Math.PI) * (angle + Math.sin(angle) * sum) : Math.sin(angle) * sum;
 }
 
-/** Return the 97.5% quantile of Student's t for many degrees of freedom. */
-function expandedQuantile(degrees) {
-  const z = NORMAL_QUANTILE;
+/** Return a quantile of Student's t for many degrees of freedom, given that of a normal number. */
+function expandedQuantile(degrees, z) {
   return z + (z ** 3 + z) / (4 * degrees) +
     (5 * z ** 5 + 16 * z ** 3 + 3 * z) / (96 * degrees ** 2) +
     (3 * z ** 7 + 19 * z ** 5 + 17 * z ** 3 - 15 * z) / (384 * degrees ** 3) +
     (79 * z ** 9 + 776 * z ** 7 + 1482 * z ** 5 - 1920 * z ** 3 - 945 * z) / (92160 * degrees ** 4);
+}
+
+/** Return the number within which a standard normal number is with a probability, by bisection. */
+function normalQuantile(probability) {
+  let [low, high] = [0, 10];
+  for (let k = 0; k < 60; k += 1) {
+    const middle = (low + high) / 2;
+    if (upperTail(middle) > (1 - probability) / 2) low = middle;
+    else high = middle;
+  }
+  return (low + high) / 2;
+}
+
+/** Return the probability that a standard normal number is above x, which is not negative. */
+function upperTail(x) {
+  if (x > 4) { // continued fraction
+    let fraction = x;
+    for (let k = 60; k > 0; k -= 1) fraction = x + k / fraction;
+    return Math.exp((-x * x) / 2) / (Math.sqrt(2 * Math.PI) * fraction);
+  }
+  let [term, sum] = [x, x]; // series of the distribution function
+  for (let k = 1; k < 120; k += 1) {
+    term *= (x * x) / (2 * k + 1);
+    sum += term;
+  }
+  return 0.5 - (sum * Math.exp((-x * x) / 2)) / Math.sqrt(2 * Math.PI);
 }
 
 /** Return the scores of rows of a class and of the others, both in ascending order. */
@@ -139,12 +165,6 @@ function averagePrecision({ tps, fps, nPositive }) {
     tp = tps[k];
   }
   return sum;
-}
-
-/** Return the mean log loss, given the probability of each row's actual class. */
-function logLoss(probabilities) {
-  const loss = (sum, p) => sum - Math.log(Math.min(Math.max(p, EPSILON), 1 - EPSILON));
-  return probabilities.reduce(loss, 0) / probabilities.length;
 }
 
 /** Return the Brier score: the mean squared difference of probabilities and outcomes. */

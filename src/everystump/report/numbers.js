@@ -1,25 +1,17 @@
 // What a regressor predicts: numbers with a unit, intervals around them, and residuals.
 
 const SUMS = { identity: "prediction", log: "logarithm of the prediction" };
-const MAX_DIGITS = 4; // significant digits of the largest contribution
 const TARGET_DIGITS = 4; // of predictions whose logarithm is a sum
 const LETTER_WIDTH = 0.6; // of a digit, in rem
 
 /** Return what the contributions of a model add up to. */
 const sumName = ({ link }) => SUMS[link] ?? "score";
 
-/** Return the number of decimals of contributions to a number; null for exponents. */
-function chooseDecimals(model) {
-  const largest = largestSize(model.scores.flatMap(({ curves, surfaces = [] }) =>
-    [...curves, ...surfaces]));
-  const power = Math.floor(Math.log10(largest));
-  return power < -5 || power > 8 ? null : Math.max(0, MAX_DIGITS - 1 - power);
-}
-
 /** Return the formats of the target of a model: of values, and of contributions to them. */
 function makeFormats({ about: { unit }, document: model }) {
   const isLog = model.link === "log";
-  const decimals = model.link === "identity" ? chooseDecimals(model) : LOG_DECIMALS;
+  const shapes = model.scores.flatMap(({ curves, surfaces = [] }) => [...curves, ...surfaces]);
+  const decimals = model.link === "identity" ? chooseDecimals(largestSize(shapes)) : LOG_DECIMALS;
   const write = (x, isExact) => {
     if (x === null || Number.isNaN(x)) return "none";
     if (isLog || decimals === null || Math.abs(x) >= 1e10) return formatNumber(x, TARGET_DIGITS);
@@ -35,7 +27,8 @@ function makeFormats({ about: { unit }, document: model }) {
     actual: (x) => write(x, true), // without zeros at its end
     withUnit: (text) => (typeof unit === "string" && unit ? `${text}\u00a0${unit}` : text),
     difference: (x) => (x > 0 ? "+" : "") + value(x),
-    effect: (x, half) => formatSigned(x) + formatHalf(half) + (isLog ? ` (\u00d7${formatNumber(Math.exp(x), 3)})` : ""),
+    effect: (x, half) => formatSigned(x) + formatHalf(half) +
+      (isLog ? ` (\u00d7${formatNumber(Math.exp(x), 3)})` : ""),
   };
 }
 

@@ -74,7 +74,7 @@ function drawProofs({ about, text, document: model }) {
   drawList(proofs, "Inferred from the data", about.schema);
   drawList(proofs, "Dropped columns", about.dropped);
   proofs.hidden = !proofs.childNodes.length;
-  drawChoices(about);
+  drawChoices(about, text.scores);
   if (!proofs.hidden || byId("path").childNodes.length) showSection("how", "How we know");
 }
 
@@ -101,26 +101,29 @@ function drawBounds(proofs, bounds, sentences, title) {
   }
 }
 
-/** Show the paths along which C and the strength of interactions were chosen. */
-function drawChoices({ path, interactions }) {
+/**
+ * Show the paths along which C and the strength of interactions were chosen; `scores` has the names
+ * of their metrics.
+ */
+function drawChoices({ path, interactions }, scores) {
   const choices = [
     path && path.C && path.C.length && path.mean
-      ? ["C", drawPath(path, "C", path.C), explainC(path, interactions), pathRows("C", path.C, path)]
-      : null,
+      ? ["C", drawPath(path, "C", path.C, scores.C), explainC(path, interactions, scores.C),
+        pathRows("C", path.C, path, scores.C)] : null,
     interactions?.path ? ["the strength of interactions",
-      drawPath(interactions.path, "strength", interactions.path.strength),
+      drawPath(interactions.path, "strength", interactions.path.strength, scores.strength),
       explainStrength(interactions), pathRows("strength", interactions.path.strength,
-        interactions.path)] : null].filter(Boolean);
+        interactions.path, scores.strength)] : null].filter(Boolean);
   byId("path").append(...choices.map(([name, plot, text, rows]) =>
     decisionCard({ title: `Choice of ${name}`, rows: () => rows }, plot, text)));
 }
 
-function explainC(path, interactions) {
+function explainC(path, interactions, score) {
   const refined = interactions?.refined_C;
   const isRefined = typeof refined === "number" && refined !== path.chosen;
   return "C is the inverse regularization strength: a small C gives simple curves, and a large C " +
     "gives curves that follow the training rows closely. " +
-    `${isLoss(path) ? "Lower" : "Higher"} values of the validation ${scoreName(path)} are better; ` +
+    `${isLoss(path) ? "Lower" : "Higher"} values of the validation ${score} are better; ` +
     "the band shows plus and minus one standard deviation" +
     `${path.chosen ? `. C\u00a0=\u00a0${formatNumber(path.chosen)} was chosen` : ""}` +
     `${isRefined ? ` without interactions, and ${formatNumber(refined)} with them` : ""}.`;
@@ -137,14 +140,8 @@ function explainStrength({ path: { chosen }, strength }) {
 /** Whether the scores of a path are negated losses, as scikit-learn's neg_log_loss. */
 const isLoss = ({ scoring }) => Boolean(scoring) && scoring.startsWith("neg_");
 
-/** Return the name of the score or loss of a path. */
-function scoreName({ scoring }) {
-  if (scoring === "r2") return "R\u00b2";
-  return isLoss({ scoring }) ? scoring.slice(4).replaceAll("_", " ") : scoring || "score";
-}
-
 /** Return the validation score or loss against the values of a parameter; 0 is set apart. */
-function drawPath({ mean, std, chosen, scoring }, name, values) {
+function drawPath({ mean, std, chosen, scoring }, name, values, score) {
   const sign = isLoss({ scoring }) ? -1 : 1;
   const isChosen = typeof chosen === "number";
   const zero = Math.log10(Math.min(...values.filter((value) => value > 0))) - 0.7;
@@ -163,10 +160,10 @@ function drawPath({ mean, std, chosen, scoring }, name, values) {
     && (ends[0] !== zero || p > zero + 0.5));
   const plot = axes({ x: [ends[0] - side, ends[1] + side], y: [low - padding, high + padding],
     frame,
-    label: `Validation ${scoreName({ scoring })} at ${points.length} values of ${name}, from ` +
+    label: `Validation ${score} at ${points.length} values of ${name}, from ` +
       `${formatNumber(low)} to ${formatNumber(high)}` +
       `${isChosen ? `; ${name} = ${formatNumber(chosen)} was chosen` : ""}`,
-    xName: name, yName: `validation ${scoreName({ scoring })}`,
+    xName: name, yName: `validation ${score}`,
     xTicks: [...(ends[0] === zero ? [[zero, "0"]] : []),
       ...decades.map((p) => [p, p < -3 || p > 4 ? `1e${p}` : formatNumber(10 ** p)])] });
   const point = ([c, m]) => `${plot.atX(c).toFixed(2)} ${plot.atY(m).toFixed(2)}`;

@@ -68,12 +68,6 @@ function followLinks(showTerm) {
   });
 }
 
-/** Show a section, and a link to it. */
-function showSection(id, name) {
-  byId(id).hidden = false;
-  byId("links").append(html("li", {}, html("a", { href: `#${id}` }, name)));
-}
-
 /** Sort the links in the order of the sections. */
 function sortLinks() {
   const sections = [...document.querySelectorAll("main > section")].map(({ id }) => `#${id}`);

@@ -131,33 +131,28 @@ function makeScorer(model) {
     return cells;
   }
 
+  /** Return the values of the curves and surfaces of a score by term, or those of their bands. */
+  function valuesByTerm({ curves, surfaces = [] }, x, select, nothing) {
+    const values = new Array(terms.length).fill(nothing);
+    const add = (t, shape, evaluate) => {
+      if (shape) values[t] = (values[t] ?? 0) + evaluate(shape);
+    };
+    curves.forEach((curve) => add(curve.feature, select(curve), (own) =>
+      evaluateCurve(own, x[own.feature])));
+    surfaces.forEach((surface) => add(termIndex.get(surface.features.join()), select(surface),
+      (own) => evaluateSurface(own, x)));
+    return values;
+  }
+
   /**
-   * Return scores, contributions and half the widths of their bands, and the predicted class and probabilities, or the prediction of a
-   * regressor, of cells in feature order.
+   * Return scores, contributions and half the widths of their bands, and the predicted class and
+   * probabilities, or the prediction of a regressor, of cells in feature order.
    */
   function explainCells(cells) {
     const x = cells.map((cell, d) => toNumber(d, cell));
     const hasNoScore = !model.takes_missing && x.some(Number.isNaN);
-    const contributions = model.scores.map((score) => {
-      const parts = new Array(terms.length).fill(0);
-      for (const curve of score.curves) {
-        parts[curve.feature] += evaluateCurve(curve, x[curve.feature]);
-      }
-      for (const surface of score.surfaces ?? []) {
-        parts[termIndex.get(surface.features.join())] += evaluateSurface(surface, x);
-      }
-      return parts;
-    });
-    const halfWidths = model.scores.map((score) => {
-      const halves = new Array(terms.length).fill(null);
-      for (const { band, feature } of score.curves) {
-        if (band) halves[feature] = evaluateCurve(band, x[feature]);
-      }
-      for (const { band, features } of score.surfaces ?? []) {
-        if (band) halves[termIndex.get(features.join())] = evaluateSurface(band, x);
-      }
-      return halves;
-    });
+    const contributions = model.scores.map((score) => valuesByTerm(score, x, (shape) => shape, 0));
+    const halfWidths = model.scores.map((score) => valuesByTerm(score, x, ({ band }) => band, null));
     const scores = model.scores.map((score, k) =>
       hasNoScore ? NaN : contributions[k].reduce((sum, part) => sum + part, score.intercept));
     if (model.link) {

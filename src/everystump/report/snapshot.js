@@ -1,8 +1,8 @@
 // A part of the page as a picture: its text, bars and charts at their places, as one SVG.
 
 const PAINT = ["fill", "fill-opacity", "stroke", "stroke-width", "stroke-dasharray",
-  "stroke-linejoin", "stroke-linecap", "opacity", "font-size", "font-weight", "text-anchor", "shape-rendering",
-  "visibility"];
+  "stroke-linejoin", "stroke-linecap", "opacity", "font-size", "font-weight", "text-anchor",
+  "shape-rendering", "visibility"];
 const SKIPPED = "button:not(table *), input, select, .announcer, .readout, .tools, .search, " +
   ".controls, .threshold, title, [hidden], circle.current:not(.threshold-mark), .probe, " +
   ".cross-hair, .only-marked";

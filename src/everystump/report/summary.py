@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.base import is_regressor
 
 from everystump._core.shapes import ShapeModel
+from everystump._evaluation import scorer_title
 from everystump._explanations.access import (
     certificate_and_path,
     shape_models,
@@ -252,7 +253,17 @@ def _texts(
         "certificate": certificate_sentence(certificate) if certificate else None,
         "bounds": [bound_sentence(bound) for bound in about.get("bounds") or []],
         "gap": _gap(certificate),
+        "scores": {
+            "C": _score_title(about.get("path")),
+            "strength": _score_title((about.get("interactions") or {}).get("path")),
+        },
     }
+
+
+def _score_title(path: Mapping[str, Any] | None) -> str:
+    """Return the name of the metric along a path."""
+    scoring = (path or {}).get("scoring")
+    return "score" if scoring is None else scorer_title(str(scoring))
 
 
 def _gap(certificate: Mapping[str, Any] | None) -> str | None:

@@ -211,10 +211,7 @@ function levelScale(entries, start, end) {
   };
 }
 
-/**
- * Return one path per shade of a map: all parts where the surface has about the same value.
- * Shades grow with the square root of the value, so that weak interactions are visible.
- */
+/** Return one path per shade of a map: all parts where the surface has about the same value. */
 function drawShades([across, up], valueAt, limit, signs) {
   const shapes = new Map();
   const columns = across.parts.map(({ x }) => findPosition(across.axis, x));
@@ -224,8 +221,7 @@ function drawShades([across, up], valueAt, limit, signs) {
     const bottom = Math.max(row.from, row.to).toFixed(1);
     let run = null;
     across.parts.forEach(({ from, to }, k) => {
-      const value = valueAt([columns[k], y]);
-      const shade = Math.round(N_SHADES * Math.sign(value) * Math.sqrt(Math.abs(value) / limit));
+      const shade = shadeOf(valueAt([columns[k], y]), limit);
       if (run && run.shade === shade && run.to === from) {
         run.to = to;
         return;
@@ -236,12 +232,9 @@ function drawShades([across, up], valueAt, limit, signs) {
       shapes.get(shade).push({ run, top, bottom });
     });
   }
-  return [...shapes].map(([shade, pieces]) => svg("path", {
-    class: `shade line-${signs[shade < 0 ? 1 : 0]}`,
-    "fill-opacity": Math.min(1, Math.abs(shade) / N_SHADES),
-    d: pieces.map(({ run, top, bottom }) =>
-      `M${run.from.toFixed(1)} ${top}H${run.to.toFixed(1)}V${bottom}H${run.from.toFixed(1)}Z`)
-      .join("") }));
+  const piece = ({ run: { from, to }, top, bottom }) =>
+    `M${from.toFixed(1)} ${top}H${to.toFixed(1)}V${bottom}H${from.toFixed(1)}Z`;
+  return drawShadePaths([...shapes].map(([shade, runs]) => [shade, runs.map(piece)]), signs);
 }
 
 /** Return the outline of a map, the names of its axes, and their ticks. */
@@ -383,11 +376,4 @@ function pointAfterKey(key, [x, y], [across, up]) {
   if (!(key in moves)) return null;
   return [[across, x, moves[key][0]], [up, y, moves[key][1]]].map(([scale, value, nSteps]) =>
     (nSteps ? scale.next(value, nSteps) : value));
-}
-
-/** Return the legend of the colors of a map, from the negative limit to the positive one. */
-function drawShadeScale(limit, signs, { ofOwn, text, end = text }) {
-  const half = (k) => html("span", { class: `ramp line-${signs[k]}${k ? " falling" : ""}` });
-  return html("span", { class: "shade-scale" }, end(ofOwn(-limit)),
-    html("span", { class: "ramps" }, half(1), half(0)), end(ofOwn(limit)));
 }

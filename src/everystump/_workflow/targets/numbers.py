@@ -15,6 +15,7 @@ from everystump._evaluation import (
     evaluate_numbers,
     evaluate_regressor,
 )
+from everystump._evaluation.regression import MEDIAN
 from everystump._selection.folds import Fold, split_numbers
 from everystump._tables.weighted_rows import fit_weighted
 from everystump._text import InvalidInputError, format_percents, format_quantities, pluralize
@@ -22,8 +23,6 @@ from everystump._workflow.errors import input_errors
 from everystump._workflow.evaluation import interval_bound, interval_of, why_no_interval
 from everystump._workflow.options import REGRESSION
 from everystump._workflow.targets.target import Target, too_few_rows
-
-_MEDIAN = 0.5
 
 
 class NumberPredictions(NamedTuple):
@@ -132,7 +131,7 @@ class NumberTarget(Target):
         """Return metrics, intervals and their bound, for rows that were held out."""
         rows = self.predictions(model, X)
         interval = None
-        if predicted_quantile(model) in (None, _MEDIAN):
+        if predicted_quantile(model) in (None, MEDIAN):
             interval = PredictionInterval.from_residuals(rows.actual - rows.predicted)
         found: dict[str, Any] = {"bounds": [], "interval": None}
         if interval is not None:
