@@ -112,7 +112,9 @@ def _error(error: Mapping[str, Any], refit: Mapping[str, Any] | None) -> str:
     text = f"{start} {value} of the {rows}"
     if interval:
         text += f"; the 95% interval of the error on new rows is {interval[0]} to {interval[1]}"
-    return f"{text} ({error['how']})." if error.get("how") else f"{text}."
+    how = error.get("how", "")
+    how = how.removesuffix(", 95% interval") if interval else how
+    return f"{text} ({how})." if how else f"{text}."
 
 
 def _error_percents(error: Mapping[str, Any]) -> list[str]:
