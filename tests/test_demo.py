@@ -42,12 +42,15 @@ def test_the_demo_runs_in_this_process(tmp_path, monkeypatch, capsys):
     """Without its warm-up, and with a smaller grid for the Gaussian SVM: a third of the time."""
     small = GridSearchCV(SVC(), {"C": [0.1, 1.0]})
     monkeypatch.setattr("everystump.demo._gaussian_svm", lambda: small)
-    monkeypatch.setattr("everystump.demo._warm_up", lambda data: None)
+    announced = []
+    monkeypatch.setattr(
+        "everystump.demo._warm_up", lambda data: announced.append(capsys.readouterr().out)
+    )
     out = tmp_path / "demo"
     monkeypatch.setattr(sys, "argv", ["everystump.demo", "--out", str(out)])
     main()
     printed = capsys.readouterr()
-    assert printed.err == ""
+    assert announced == ["Loading compiled code: "] and printed.err == ""
     check_demo(printed.out, out)
 
 

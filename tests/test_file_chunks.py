@@ -78,6 +78,19 @@ def test_columns_are_selected_and_types_may_differ(tmp_path):
     assert StumpSVC().fit_chunks(parts).n_features_in_ == 2
 
 
+def test_the_index_of_pandas(tmp_path):
+    """A table of selected rows has an index without a name; a named index is a column."""
+    frame = pd.DataFrame({"a": [1.0, 2.0, 3.0, 4.0], "b": [0.0, 0.0, 1.0, 1.0], "y": [0, 1, 0, 1]})
+    path = tmp_path / "t.parquet"
+    frame[::-1].to_parquet(path)
+    ((X, y),) = FileChunks(path, target="y")
+    assert list(X.columns) == ["a", "b"] and y.tolist() == [1, 0, 1, 0]
+    assert X["a"].tolist() == [4.0, 3.0, 2.0, 1.0]
+    frame.set_index("a").to_parquet(path)
+    ((X, _),) = FileChunks(path, target="y")
+    assert sorted(X.columns) == ["a", "b"]
+
+
 def test_integers_may_become_fractions_later(tmp_path, monkeypatch):
     monkeypatch.setattr("everystump.chunks._CSV_BLOCK", 200)
     rows = ["a,b,sick"] + ["1,,no"] * 100 + ["2.5,7,yes"] * 100

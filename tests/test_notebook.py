@@ -141,6 +141,16 @@ def test_edited_and_constant_models_are_shown():
     assert "everystump-curves" in model._repr_html_()
 
 
+def test_levels_and_interactions_that_are_left_out_are_counted():
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.choice(list("abcdefg"), 200), rng.choice(list("uvw"), 200)])
+    y = (X[:, 0] < "d") ^ (X[:, 1] == "u") ^ (rng.random(200) < 0.1)
+    model = es.StumpLogisticRegression(interactions=1, interaction_strength=1.0)
+    html = curves_html(model.fit(X.astype(object), y))
+    assert html.count(" levels)") == html.count(" (6 of 7 levels)") == 1
+    assert "without 1 interaction. " in html
+
+
 def test_hostile_names_and_levels_are_escaped():
     pd = pytest.importorskip("pandas", reason="names are those of a frame")
     names = [SCRIPT, "control \x00 \x0b", '" onload="x', "\u202eright to left", "very long" * 100]

@@ -31,7 +31,7 @@ ABOUT = {
     "n_rows": np.int64(700),
     "n_held_out": 300,
     "schema": ["“age” is numeric."],
-    "error": {"value": 0.25, "low": 0.2, "high": 0.31, "how": "300 held-out rows"},
+    "error": {"value": 0.25, "low": 0.2, "high": 0.31, "how": "300 held-out rows, 95% interval"},
     "certificate": {"primal": 0.57561, "dual": 0.57532, "gap": 0.0005, "converged": True},
     "bounds": [
         {"name": "loo_bound", "value": 1.7, "holds": True, "vacuous": True, "assumptions": ()},

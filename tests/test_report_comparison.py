@@ -94,6 +94,10 @@ def test_terms_and_rows(models):
         assert reason["contributions"] == pytest.approx(values, abs=1e-9)
     sizes = [abs(np.subtract(*reason["contributions"])) for reason in row["reasons"]]
     assert sizes == sorted(sizes, reverse=True) and len(sizes) == 3
+    # What is equal in both models, such as the intercept here, is no reason.
+    flat = summarize_comparison(models[0], models[0].flatten_curve("b"), NEW_X, NEW_Y)
+    reasons = [reason["names"] for row in flat["rows"] for reason in row["reasons"]]
+    assert reasons == [["b"]] * len(flat["rows"]) and len(reasons) == 20
 
 
 def test_settings_name_what_differs(models):

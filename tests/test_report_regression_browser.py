@@ -110,6 +110,18 @@ def test_intercept_and_contributions_add_up(page, written):
     assert len(parts) == 1 + len(model.shapes_.terms)
 
 
+def test_contributions_separate_thousands_as_predictions_do(browser, tmp_path):
+    X, y = make_houses(100)
+    model = StumpRegressor().fit(X, 1000 * y)
+    write_report(model, tmp_path / "page.html", X, 1000 * y)
+    page = browser.new_page()
+    page.goto((tmp_path / "page.html").as_uri())
+    intercept = page.locator("#whatif .intercept .number").inner_text()
+    assert intercept == f"{model.intercept_[0]:+,.0f}"
+    assert "," in page.locator("#importance .number").first.inner_text()
+    page.close()
+
+
 @pytest.mark.parametrize("written", ["identity"], indirect=True)
 def test_the_prediction_has_its_unit_and_interval(page, written):
     predicted = page.locator("#whatif .predicted").inner_text().replace("\u00a0", " ")

@@ -135,7 +135,9 @@ def test_text_is_no_target_of_a_regression(tmp_path):
     data = tmp_path / "t.csv"
     houses().to_csv(data, index=False)
     args = ("fit", data, "-o", tmp_path / "m.stump", "--loss", "squared", "--target")
-    assert "'town' has no numbers, which a regression needs" in input_error(*args, "town")
+    message = input_error(*args, "town")
+    assert "'town' has no numbers, which a regression needs" in message
+    assert "pass another --target, or no option that asks for a regression (--task, " in message
     houses().assign(price=3.5).to_csv(data, index=False)
     assert "'price' is 3.5 in every row; name a --target that varies" in input_error(*args, "price")
 

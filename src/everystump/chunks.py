@@ -31,6 +31,8 @@ __all__ = ["FileChunks"]
 
 # By default, a chunk has at most this many values and rows.
 _CHUNK_CELLS, _CHUNK_ROWS = 2_000_000, 1 << 17
+# The name of an index without a name, in a Parquet file that pandas wrote.
+_UNNAMED_INDEX = re.compile(r"__index_level_\d+__")
 # Bytes of a CSV that are parsed at once; the types of its columns follow from the first ones.
 _CSV_BLOCK = 1 << 24
 
@@ -59,7 +61,8 @@ class FileChunks:
     Notes
     -----
     The types of the columns of CSV files follow from the first 16 MB of the first file; integers
-    are read as floats, and a column without values there as numbers.
+    are read as floats, and a column without values there as numbers.  In Parquet files that pandas
+    wrote, an index is a column if it has a name, and is left out otherwise.
     """
 
     def __init__(
@@ -132,7 +135,8 @@ class FileChunks:
             else:
                 batches = _read_parquet(path, self._read_columns, self.chunk_size)
             for table in _regroup(batches, self.chunk_size):
-                frame = table.to_pandas(types_mapper=pd.ArrowDtype)
+                # Metadata of pandas would move columns to the index, and change their names.
+                frame = table.to_pandas(types_mapper=pd.ArrowDtype, ignore_metadata=True)
                 X, y = frame[self.columns], frame[self.target]
                 yield (X, y) if self.sample_weight is None else (X, y, frame[self.sample_weight])
 
@@ -183,9 +187,10 @@ def _column_names(path: Path) -> list[str]:
     if _is_csv(path):
         return _csv_head(path).names
     try:
-        return pq.read_schema(path).names
+        names = pq.read_schema(path).names
     except (pa.ArrowException, OSError) as error:
         raise _read_error(path, error) from None
+    return [name for name in names if not _UNNAMED_INDEX.fullmatch(name)]
 
 
 def _csv_head(path: Path) -> Any:

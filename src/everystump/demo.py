@@ -49,9 +49,10 @@ def main() -> None:
     data = prepare_training_data(frame, TARGET, ColumnOptions())
     train, test = data.target.split(HELD_OUT, seed=0)
     split = data.X.iloc[train], data.y[train], data.X.iloc[test], data.y[test]
+    print("Loading compiled code: ", end="", flush=True)
     start = time.perf_counter()
     _warm_up(data)
-    print(f"Loading compiled code: {time.perf_counter() - start:.1f} s (longer on the first run)\n")
+    print(f"{time.perf_counter() - start:.1f} s (longer on the first run)\n", flush=True)
     n_features = data.X.shape[1]
     print(f"heart: {len(train)} training rows, {len(test)} held-out rows, {n_features} features\n")
     print("model                                    held-out error   training time")

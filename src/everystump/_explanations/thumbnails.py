@@ -16,7 +16,7 @@ from everystump._core.columns import RowDensity
 from everystump._core.shapes import Shape
 from everystump._explanations.access import class_labels, feature_names, shape_models, sum_name
 from everystump._explanations.importance import importances, level_weights
-from everystump._text import displayable, format_number
+from everystump._text import displayable, format_number, pluralize
 
 _MAX_CURVES = 8
 _MAX_LEVELS = 6
@@ -67,6 +67,7 @@ def curves_html(estimator: Any) -> str:
     drawings = [
         _figure(
             str(names[d]),
+            _left_out(models[0][d]),
             _draw([model[d] for model in models], estimator.feature_info_[d], densities[d], plane),
         )
         for d in chosen
@@ -96,7 +97,7 @@ def _note(estimator: Any, n_shown: int, n_used: int, n_surfaces: int) -> str:
     if len(labels) == 2:
         what += f" (above zero favors “{labels[1]}”, below “{labels[0]}”)"
     shown = f"the {n_shown} most important of {n_used}" if n_shown < n_used else f"all {n_shown}"
-    more = f", without {n_surfaces} interactions" if n_surfaces else ""
+    more = f", without {pluralize(n_surfaces, 'interaction')}" if n_surfaces else ""
     return escape(
         f"Curves: contributions to the {what}, {shown} features that are used{more}. "
         f"everystump.show(model) shows the whole report."
@@ -113,11 +114,17 @@ def _legend(labels: np.ndarray, n_models: int) -> str:
     return f"<div>{''.join(items)}</div>"
 
 
-def _figure(name: str, drawing: str) -> str:
+def _left_out(shape: Shape) -> str:
+    """Return how many levels of a category are drawn, if it has more."""
+    n_levels = len(shape.levels) if shape.is_category else 0
+    return f" ({_MAX_LEVELS} of {n_levels:,} levels)" if n_levels > _MAX_LEVELS else ""
+
+
+def _figure(name: str, left_out: str, drawing: str) -> str:
     return (
         f'<figure style="margin:0;width:{_WIDTH}px"><figcaption style="font-weight:600;overflow:'
         f'hidden;text-overflow:ellipsis;white-space:nowrap" title="{escape(displayable(name))}">'
-        f"{escape(_short(name))}</figcaption>"
+        f'{escape(_short(name))}<span style="font-weight:400">{left_out}</span></figcaption>'
         f'<svg width="{_WIDTH}" height="{_HEIGHT}" viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img" '
         f'aria-label="Curve of {escape(_short(name))}" style="display:block">{drawing}</svg>'
         f"</figure>"

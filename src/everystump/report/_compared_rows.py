@@ -98,7 +98,10 @@ class ComparedRows(ABC):
     def _reasons(
         self, i: int, parts: Sequence[np.ndarray], intercepts: list[float]
     ) -> list[dict[str, Any]]:
-        """Return the terms whose contributions differ most; the intercept is one of them."""
+        """Return the terms whose contributions differ, the largest differences first.
+
+        The intercept is one of the terms.
+        """
         terms = [model.terms for model in self.models]
         values = column_values(self.models[1], i) | column_values(self.models[0], i)
         found: list[dict[str, Any]] = [
@@ -109,10 +112,10 @@ class ComparedRows(ABC):
                 0.0 if key not in positions else float(part[positions[key]])
                 for positions, part in zip(terms, parts, strict=True)
             ]
-            if own[0] != own[1]:
-                names = self.models[0].term_names.get(key) or self.models[1].term_names[key]
-                reason = {"names": list(names), "values": [values[name] for name in names]}
-                found.append(reason | {"contributions": own})
+            names = self.models[0].term_names.get(key) or self.models[1].term_names[key]
+            reason = {"names": list(names), "values": [values[name] for name in names]}
+            found.append(reason | {"contributions": own})
+        found = [reason for reason in found if len(set(reason["contributions"])) > 1]
         found.sort(key=lambda reason: -abs(reason["contributions"][1] - reason["contributions"][0]))
         return found[:_MAX_REASONS]
 

@@ -72,7 +72,7 @@ function formatSigned(x) {
 function formatSize(x) {
   const { decimals } = precision;
   if (decimals === null) return x === 0 ? "0" : x.toExponential(2).replace("e+", "e");
-  return x.toFixed(decimals);
+  return x.toLocaleString("en", { minimumFractionDigits: decimals, maximumFractionDigits: decimals });
 }
 
 /** Return a fraction as a percentage. */

@@ -277,7 +277,8 @@ def infer_reader(column: Any, options: ColumnOptions, decimals: Sequence[str]) -
                 raise dates_error(name, texts[0])
             raise InvalidInputError(
                 f"{name!r} has no numbers, which a regression needs, but values such as "
-                f"{present.tolist()[0]!r}; pass --task classification, or another --target."
+                f"{present.tolist()[0]!r}; pass another --target, or no option that asks for a "
+                f"regression (--task, --model, --loss, --quantile, --metric)."
             )
         return _number_reader(column, parser, "")
     parser = infer_number_parser(present, decimals)
