@@ -109,7 +109,6 @@ def _error(error: Mapping[str, Any], refit: Mapping[str, Any] | None) -> str:
             f"evaluated on the others; error, metrics and C path are those of the first model, "
             f"which misclassifies"
         )
-<<<<<<< HEAD
     value, *limits = _error_percents(error)
     how = str(error.get("how") or "")
     head, _, name = how.rpartition(", ")
@@ -118,15 +117,6 @@ def _error(error: Mapping[str, Any], refit: Mapping[str, Any] | None) -> str:
     if limits:
         text += f"; the {name} of the error on new rows is {limits[0]} to {limits[1]}"
     return f"{text}."
-=======
-    value, *interval = _error_percents(error)
-    text = f"{start} {value} of the {rows}"
-    if interval:
-        text += f"; the 95% interval of the error on new rows is {interval[0]} to {interval[1]}"
-    how = error.get("how", "")
-    how = how.removesuffix(", 95% interval") if interval else how
-    return f"{text} ({how})." if how else f"{text}."
->>>>>>> newuser
 
 
 def _error_percents(error: Mapping[str, Any]) -> list[str]:
