@@ -56,7 +56,8 @@ class Weighted(Measure):
         return self.measure.uses_counts
 
     def __repr__(self) -> str:
-        return f"Weighted({self.measure!r}, {self.weights.tolist()!r})"
+        weights = ", ".join(f"{weight:.3g}" for weight in self.weights)
+        return f"Weighted({self.measure!r}, [{weights}])"
 
     def check(self, n_features: int) -> None:
         """Check that there is a weight for each feature."""
