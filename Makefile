@@ -28,8 +28,8 @@ demo: $(BASE)  ## Fit, certify and explain a model on a small real dataset
 test: $(STAMP)  ## Run the tests and the docstring examples
 	$(PYTEST)
 
-test-all: $(STAMP)  ## Run all tests, with more examples per property-based test
-	$(PYTEST) -m "" --hypothesis-profile full
+test-all: $(STAMP)  ## Run all tests, including slow ones
+	$(PYTEST) -m ""
 
 test-oldest: $(OLDEST_STAMP)  ## Run the tests with the oldest supported scikit-learn
 	$(OLDEST_VENV)/bin/python -m pytest $(PARALLEL) -W ignore::pytest.PytestRemovedIn10Warning

@@ -236,7 +236,10 @@ def test_the_original_is_not_changed(model):
             lambda m: m.flatten_curve(PAIR, low=(1e6, None)),
             "'age × income' has no training samples for age from 1000000 on to average over",
         ),
-        (lambda m: m.remove_feature("income × job"), "not among the 3 features and 3 interactions"),
+        (
+            lambda m: m.remove_feature("income × job"),
+            "is not an interaction of the model; use 'age × income × job'",
+        ),
         (lambda m: m.remove_feature(("job", "income")), "is not an interaction of the model"),
     ],
 )
