@@ -1,4 +1,4 @@
-"""The report page in a browser: its size, and the times of opening it and moving a slider."""
+"""The report page in a browser: its size, and the times of opening it and moving its sliders."""
 
 from __future__ import annotations
 
@@ -7,10 +7,12 @@ import shutil
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from benchmarks.data import load_table
+from benchmarks.memory import noisy_two_norm
 from benchmarks.report import Row, Skipped
 from benchmarks.settings import N_JOBS, Settings, log
 from benchmarks.targets import Limit
@@ -42,9 +44,21 @@ _SLIDE = """async () => {
   return spent;
 }"""
 
+# The same for the threshold of decisions.
+_DECIDE = """() => {
+  const slider = document.getElementById("threshold");
+  return Array.from({ length: 60 }, (_, k) => {
+    const start = performance.now();
+    slider.value = String(k / 60);
+    slider.dispatchEvent(new Event("input"));
+    document.body.getBoundingClientRect();
+    return performance.now() - start;
+  });
+}"""
+
 
 def opening_and_sliding(settings: Settings) -> Iterator[Row | Skipped]:
-    """A page of 57 features (spambase) in Chromium: opening it and moving its sliders."""
+    """Pages of 57 features (spambase) and of 100,000 rows in Chromium: opening, moving sliders."""
     browser = next(filter(None, map(shutil.which, _BROWSERS)), None)
     try:
         from playwright.sync_api import sync_playwright
@@ -55,16 +69,16 @@ def opening_and_sliding(settings: Settings) -> Iterator[Row | Skipped]:
         return
     X, y = load_table("spambase", settings)
     model = StumpLogisticRegression(n_jobs=N_JOBS).fit(X[::2], y[::2])
+    rows, labels = noisy_two_norm(settings.rows(100_000) + 2000)
+    decider = StumpLogisticRegression(C=0.01, n_jobs=N_JOBS).fit(rows[:2000], labels[:2000])
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as started:
-        path = Path(folder) / "page.html"
-        write_report(model, path, X[1::2], y[1::2])
-        log(f"  a page of {path.stat().st_size / 1e6:.2f} MB ...")
         options = ["--no-sandbox"] if os.getuid() == 0 else []
         opened = started.chromium.launch(executable_path=browser, args=options).new_page()
-        opened.goto(path.as_uri())
+        size = _open(opened, Path(folder), model, X[1::2], y[1::2])
         seconds = opened.evaluate(_OPEN) / 1000
         spent = np.array(opened.evaluate(_SLIDE)) / 1000
-        size = path.stat().st_size / 1e6
+        _open(opened, Path(folder), decider, rows[2000:], labels[2000:])
+        decided = np.array(opened.evaluate(_DECIDE)) / 1000
     yield Row(
         f"page of 57 features, {size:.2f} MB: open",
         seconds,
@@ -80,3 +94,21 @@ def opening_and_sliding(settings: Settings) -> Iterator[Row | Skipped]:
         Limit(0.0167, "s"),
         quality=f"worst {1000 * spent.max():.1f} ms",
     )
+    yield Row(
+        f"page of {len(labels) - 2000:,} held-out rows: moving the threshold, median of 60",
+        float(np.median(decided)),
+        FRAME,
+        "one frame of a screen",
+        Limit(0.0167, "s"),
+        quality=f"worst {1000 * decided.max():.1f} ms",
+    )
+
+
+def _open(page: Any, folder: Path, model: Any, X: np.ndarray, y: np.ndarray) -> float:
+    """Open the page of a model and of rows that are held out; return its megabytes."""
+    path = folder / "page.html"
+    write_report(model, path, X, y, about={"rows": "held-out"})
+    page.goto(path.as_uri())
+    size = path.stat().st_size / 1e6
+    log(f"  a page of {size:.2f} MB ...")
+    return size
