@@ -7,6 +7,8 @@ because it distributes the stumps within the gap.
 
 The stumps "is this level" and "is missing" have the mass of the single gap of an indicator column
 of zeros and ones (1 under a density), so that a category has the same mass as its one-hot columns.
+`Mixed` gives levels half of that, so that a category of two levels is the same as a column of zeros
+and ones.
 """
 
 from __future__ import annotations
@@ -48,14 +50,16 @@ class Measure(ABC):
         Whether curves are exactly linear between their knots.
     uses_counts : bool
         Whether masses depend on the rows, not only on the range of the feature.
-    indicator_mass : float
-        The mass of a stump "is this level" or "is missing".
+    level_mass, missing_mass : float
+        The mass of a stump "is this level" of a category, and of "is missing" of a number; a
+        missing category is a level.
     """
 
     is_step = False
     is_piecewise_linear = True
     uses_counts = True
-    indicator_mass = 2.0
+    level_mass = 2.0
+    missing_mass = 2.0
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}()"
@@ -92,7 +96,8 @@ class Measure(ABC):
             return np.empty(0)
         weights = column.weights[column.first if column.is_category else column.missing_bin :]
         total = column.weights.sum()
-        return np.where((weights > 0) & (weights < total), self.indicator_mass, 0.0)
+        mass = self.level_mass if column.is_category else self.missing_mass
+        return np.where((weights > 0) & (weights < total), mass, 0.0)
 
     def thresholds(self, d: int) -> np.ndarray | None:
         """Return the only thresholds of feature ``d``, or None if every threshold may vote."""
@@ -111,7 +116,7 @@ class Lebesgue(Measure):
     """Length in the feature's own units: exactly the stump kernel of Definition 2."""
 
     uses_counts = False
-    indicator_mass = 1.0
+    level_mass = missing_mass = 1.0
 
     def masses(self, column: Column, d: int) -> Masses:
         """Return the length of every gap."""
@@ -147,6 +152,7 @@ class EqualShare(Measure):
 class Mixed(Measure):
     """The mean of `Uniform`, `Rank` and `EqualShare`: robust to long tails and to spikes."""
 
+    level_mass = 1.0
     parts = (Uniform(), Rank(), EqualShare())
 
     def masses(self, column: Column, d: int) -> Masses:
@@ -162,7 +168,7 @@ class Middle(Measure):
     """One stump of mass 1 in the middle of every gap (SVM-Mid); curves are step functions."""
 
     is_step = True
-    indicator_mass = 1.0
+    level_mass = missing_mass = 1.0
 
     def masses(self, column: Column, d: int) -> Masses:
         """Return 1 for every gap."""
@@ -237,7 +243,7 @@ class Density(Measure):
 
     uses_counts = False
     is_piecewise_linear = False
-    indicator_mass = 1.0
+    level_mass = missing_mass = 1.0
     _PIECES = 32
 
     def __init__(self, function: Function | Sequence[Function]) -> None:

@@ -65,7 +65,7 @@ class CPathEnsemble(BaseStumpEnsemble):
         "cv": ["cv_object"],
         "scoring": [str, callable, None],
         "selection": [one_of("cv", "cv-1se")],
-        "feature_weights": [one_of("equal", "adaptive")],
+        "feature_weights": [one_of("auto", "equal", "adaptive")],
         "interaction_strength": [Interval(Real, 0, None, closed="neither"), "array-like", None],
         "random_state": ["random_state"],
     }
@@ -119,19 +119,23 @@ class CPathEnsemble(BaseStumpEnsemble):
         not know its held-out samples, its weights are those of its own training samples.
         """
         folds = [FoldDesign(fold, design) for fold in self._folds(table)]
-        self._select_cost(table, folds, cost_grid(self.Cs))
+        scores = self._select_cost(table, folds, cost_grid(self.Cs))
         others = self._strength_folds(table, folds, design) if has_interactions else folds
         self.feature_weights_ = np.ones(len(design.masses))
         if self.feature_weights == "equal":
             return design, others
         C, n_threads = self.C_, self._path_threads(design)
+        equal = self.C_, self.best_score_, self.cv_results_
 
         def reweight(own: FoldDesign) -> FoldDesign:
             weights = self._adaptive_weights(table, design, C, own.fold.train)
             return own._replace(design=design.with_measure(Weighted(design.measure, weights)))
 
         folds, same = thread_map(reweight, folds, n_threads), others is folds
-        self._select_cost(table, folds, next_cost_grid(self.Cs, C))
+        gains = self._select_cost(table, folds, next_cost_grid(self.Cs, C)) - scores
+        if self.feature_weights == "auto" and not exceeds_error(gains):
+            self.C_, self.best_score_, self.cv_results_ = equal
+            return design, others
         self.feature_weights_ = self._adaptive_weights(table, design, C)
         weighted = design.with_measure(Weighted(design.measure, self.feature_weights_))
         return weighted, folds if same else [reweight(own) for own in others]
@@ -150,8 +154,13 @@ class CPathEnsemble(BaseStumpEnsemble):
         measure, weights = super()._fitted_measure(), getattr(self, "feature_weights_", None)
         return measure if weights is None else Weighted(measure, weights)
 
-    def _select_cost(self, table: TrainingTable, folds: list[FoldDesign], grid: PathGrid) -> None:
-        """Fit and score the values of the grid until it is complete, then choose C."""
+    def _select_cost(
+        self, table: TrainingTable, folds: list[FoldDesign], grid: PathGrid
+    ) -> np.ndarray:
+        """Fit and score the values of the grid until it is complete; choose C.
+
+        Return the scores of the chosen C by fold.
+        """
         paths = self._paths(table, folds)
 
         def fit(path: FoldPath, C: float) -> None:
@@ -160,6 +169,7 @@ class CPathEnsemble(BaseStumpEnsemble):
         Cs = self._run_path(paths, grid, fit, "C")
         self.cv_results_ = cv_results("C", Cs, paths)
         self.C_, self.best_score_ = self._best(self.cv_results_, "C")
+        return path_scores([self.C_], paths)[:, 0]
 
     def _select_interactions(
         self,
