@@ -28,6 +28,7 @@ from everystump import (
     StumpSVC,
     SubsampleVotingClassifier,
 )
+from everystump.measures import Weighted
 
 MEASURES = pytest.mark.parametrize("measure", ["uniform", "lebesgue", "middle", "rank", "mixed"])
 INTERCEPT = pytest.mark.parametrize("fit_intercept", [True, False])
@@ -51,9 +52,19 @@ def colors(X):
     return frame.assign(c=levels.astype("str"))
 
 
+def of_one_hot_columns(estimator, n_before, n_levels, n_after):
+    """Return the estimator of one-hot columns: `mixed` gives a level half of their mass."""
+    plain = clone(estimator)
+    if estimator.measure != "mixed":
+        return plain
+    weights = [1.0] * n_before + [0.5] * n_levels + [1.0] * n_after
+    return plain.set_params(measure=Weighted("mixed", weights))
+
+
 def plain_scores(estimator, X, y, weight=None):
     explicit = one_hot(X, X, [2])
-    return clone(estimator).fit(explicit, y, weight).decision_function(explicit)
+    plain = of_one_hot_columns(estimator, 2, explicit.shape[1] - 3, 1)
+    return plain.fit(explicit, y, weight).decision_function(explicit)
 
 
 # Infinite ensembles
@@ -66,7 +77,7 @@ def test_a_category_is_its_one_hot_columns(estimator, measure, fit_intercept):
     X, y = mixed_table(0)
     new = mixed_table(1)[0] * [1.5, 1.5, 1, 1.5]
     estimator.set_params(measure=measure, fit_intercept=fit_intercept)
-    plain = clone(estimator).fit(one_hot(X, X, [2]), y)
+    plain = of_one_hot_columns(estimator, 2, 5, 1).fit(one_hot(X, X, [2]), y)
     estimator.fit(colors(X), y)
     for rows in (X, new):
         np.testing.assert_allclose(
@@ -76,6 +87,17 @@ def test_a_category_is_its_one_hot_columns(estimator, measure, fit_intercept):
         )
     assert estimator.certificate_.primal == pytest.approx(plain.certificate_.primal, rel=1e-7)
     assert estimator.half_mass_ == pytest.approx(plain.half_mass_)
+
+
+@pytest.mark.parametrize("interactions", [0, [(0, 1)]])
+def test_two_levels_are_a_column_of_zeros_and_ones(estimator, interactions):
+    """Under `mixed` it does not matter whether a category of two levels is text or a number."""
+    X, y = mixed_table(7)
+    X[:, 2] = X[:, 2] > 1
+    estimator.set_params(measure="mixed", interactions=interactions)
+    plain = clone(estimator).fit(X[:, [2, 3]], y).decision_function(X[:, [2, 3]])
+    frame = colors(X)[["c", "d"]]
+    np.testing.assert_allclose(estimator.fit(frame, y).decision_function(frame), plain, atol=5e-5)
 
 
 @MEASURES
@@ -151,7 +173,7 @@ TINY = {
 
 
 @pytest.mark.parametrize(("rows", "y"), TINY.values(), ids=TINY)
-@pytest.mark.parametrize("C", [0.15, 0.5, 1.0, 2.0, 10.0])
+@pytest.mark.parametrize("C", [0.3, 0.5, 1.0, 2.0, 10.0])
 def test_tiny_tables_are_solved(rows, y, C):
     model = StumpSVC(C).fit(rows, y)
     assert model.certificate_.gap <= 1e-3
@@ -169,7 +191,7 @@ def test_hundreds_of_levels_are_their_one_hot_columns(estimator):
     x, y = many_levels(900, 300)
     explicit = np.eye(300)[x]
     estimator.set_params(tol=max(estimator.tol, 1e-9))  # limited by rounding
-    plain = clone(estimator).fit(explicit, y).decision_function(explicit)
+    plain = of_one_hot_columns(estimator, 0, 300, 0).fit(explicit, y).decision_function(explicit)
     frame = pd.DataFrame({"x": x.astype(str)})
     np.testing.assert_allclose(estimator.fit(frame, y).decision_function(frame), plain, atol=5e-5)
 

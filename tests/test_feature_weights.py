@@ -120,7 +120,7 @@ def test_weights_are_the_sizes_of_curves(table):
     X, y = table
     parameters = {"Cs": [0.03, 0.3], "interactions": 0, "tol": 1e-8}
     equal = StumpRegressorCV(feature_weights="equal", **parameters).fit(X, y)
-    model = StumpRegressorCV(**parameters).fit(X, y)
+    model = StumpRegressorCV(feature_weights="adaptive", **parameters).fit(X, y)
     assert np.all(equal.feature_weights_ == 1)
     np.testing.assert_allclose(model.feature_weights_, expected_weights(equal, X), rtol=1e-3)
     assert model.feature_weights_[0] == max(model.feature_weights_) > 2
@@ -146,7 +146,9 @@ def test_folds_have_weights_of_their_own(table):
     """A fold does not know its held-out rows, or its score would be too good."""
     X, y = table
     cv, C = KFold(4, shuffle=True, random_state=1), 0.2
-    model = StumpRegressorCV(Cs=[C], cv=cv, interactions=0, tol=1e-8).fit(X, y)
+    model = StumpRegressorCV(
+        Cs=[C], cv=cv, interactions=0, feature_weights="adaptive", tol=1e-8
+    ).fit(X, y)
     scores = []
     for train, test in cv.split(X):
         equal = StumpRegressor(C, tol=1e-8).fit(X[train], y[train])
@@ -191,13 +193,57 @@ def test_classifiers(table, cv_class, fixed_class, n_classes):
     X, y = table
     labels = np.digitize(y, np.quantile(y, np.arange(1, n_classes) / n_classes))
     parameters = {"Cs": [0.1, 1.0], "interactions": 0, "tol": 1e-6}
-    assert np.all(cv_class(**parameters).fit(X, labels).feature_weights_ == 1)
+    equal = cv_class(feature_weights="equal", **parameters).fit(X, labels)
+    assert np.all(equal.feature_weights_ == 1)
     model = cv_class(feature_weights="adaptive", **parameters).fit(X, labels)
     assert model.feature_weights_.max() > 2
     measure = Weighted("mixed", model.feature_weights_)
     fixed = fixed_class(model.C_, measure=measure, tol=1e-6).fit(X, labels)
     scores = fixed.decision_function(X)
     np.testing.assert_allclose(model.decision_function(X), scores, atol=1e-2)
+
+
+@pytest.mark.parametrize("cv_class", [StumpRegressorCV, StumpLogisticRegressionCV])
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("n_useful", [1, 8])
+def test_auto_uses_weights_where_they_help(cv_class, seed, n_useful):
+    """Of one feature that matters and many that do not, weights help; of eight equal ones, not."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(150, 8))
+    y = X[:, :n_useful].sum(axis=1) + rng.normal(size=150)
+    if cv_class is not StumpRegressorCV:
+        y = y > 0
+    models = {
+        how: cv_class(interactions=0, feature_weights=how).fit(X, y)
+        for how in ("equal", "adaptive", "auto")
+    }
+    equal, adaptive = ([*_fold_scores(models[how])] for how in ("equal", "adaptive"))
+    gains = np.subtract(adaptive, equal)
+    helps = gains.mean() > 0.5 * gains.std(ddof=1) / np.sqrt(len(gains))
+    expected, auto = models["adaptive" if helps else "equal"], models["auto"]
+    assert auto.C_ == expected.C_ and auto.best_score_ == expected.best_score_
+    np.testing.assert_array_equal(auto.feature_weights_, expected.feature_weights_)
+    np.testing.assert_array_equal(auto.intercept_, expected.intercept_)
+    if n_useful == 1:
+        assert helps
+
+
+def _fold_scores(model):
+    """Yield the scores of the chosen C."""
+    results = model.cv_results_
+    chosen = int(np.flatnonzero(results["param_C"] == results["chosen"])[0])
+    for k in range(results["n_splits"]):
+        yield results[f"split{k}_test_score"][chosen]
+
+
+def test_auto_does_not_try_weights_of_many_samples_or_for_a_bound(table, monkeypatch):
+    X, y = table
+    monkeypatch.setattr("everystump.estimators._c_path.MAX_ROWS_OF_FOLDS", len(y) - 1)
+    assert np.all(StumpRegressorCV(interactions=0).fit(X, y).feature_weights_ == 1)
+    monkeypatch.undo()
+    assert np.any(StumpRegressorCV(interactions=0).fit(X, y).feature_weights_ != 1)
+    bound = StumpSVCCV(interactions=0, selection="loo-bound").fit(X, y > np.median(y))
+    assert np.all(bound.feature_weights_ == 1)
 
 
 def test_bands_are_those_of_the_weighted_measure(table):

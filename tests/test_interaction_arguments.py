@@ -63,8 +63,9 @@ def test_the_best_pair_is_the_one_that_matters(cls):
 @pytest.mark.parametrize("cls", [StumpLogisticRegressionCV, StumpSVCCV])
 def test_the_strength_is_chosen_on_a_path(cls):
     X, y = make_frame()
-    model = cls(interactions="auto").fit(X, y)
+    model = cls(interactions=6).fit(X, y)
     assert len(model.interactions_) == 6
+    assert not hasattr(model, "number_cv_results_")
     strengths = model.interaction_cv_results_["param_interaction_strength"]
     scores = model.interaction_cv_results_["mean_test_score"]
     chosen = model.interaction_cv_results_["chosen"]
@@ -211,7 +212,7 @@ def test_strong_interactions_and_large_costs_converge(C, strength):
 
 def test_many_samples_use_a_single_split(monkeypatch):
     X, y = make_frame(300)
-    monkeypatch.setattr("everystump.estimators._path._MAX_ROWS_OF_FOLDS", 200)
+    monkeypatch.setattr("everystump.estimators._interaction_path.MAX_ROWS_OF_FOLDS", 200)
     model = StumpLogisticRegressionCV(Cs=[0.1, 1.0]).fit(X, y)
     assert model.cv_results_["n_splits"] == 5
     assert model.interaction_cv_results_["n_splits"] == 1

@@ -151,7 +151,8 @@ def strength_and_path(model: Any) -> dict[str, Any]:
     -------
     dict
         ``interactions``: the ``strength``, and if it was chosen the ``path``, like that of C, with
-        the number of folds, ``n_folds``; ``refined_C``, if C was chosen once more with them.
+        the number of folds, ``n_folds``; ``refined_C``, if C was chosen once more with them;
+        ``chosen_from``, how many interactions there were, if fewer were significantly better.
     """
     strength = getattr(model, "interaction_strength_", None)
     results = getattr(model, "interaction_cv_results_", None)
@@ -167,6 +168,9 @@ def strength_and_path(model: Any) -> dict[str, Any]:
         }
     if hasattr(model, "refined_cv_results_"):
         record["refined_C"] = float(model.C_)
+    numbers = getattr(model, "number_cv_results_", None)
+    if numbers is not None and numbers["chosen"] < numbers["param_n_interactions"].max():
+        record["chosen_from"] = int(numbers["param_n_interactions"].max())
     return {"interactions": record}
 
 

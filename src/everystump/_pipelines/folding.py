@@ -31,6 +31,7 @@ _VALID = {
     "link_",
     "multi_class_",
     "n_iter_",
+    "number_cv_results_",
     "refined_cv_results_",
     "target_scale_",
 }

@@ -7,6 +7,7 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
+from scipy.special import stdtrit
 
 from everystump._arguments import as_float_array
 
@@ -23,6 +24,8 @@ _MIN_GAIN = 1e-3
 _N_STANDARD_ERRORS = 2.0
 # A larger model must gain this many standard errors.
 _MIN_GAIN_IN_ERRORS = 0.5
+# The level of significance at which a value must be better than another one.
+_LEVEL = 0.01
 # A climbing grid does not go on for a smaller relative gain of the mean score.
 _MIN_RELATIVE_GAIN = 1e-4
 # Mean scores with a smaller relative difference are equal up to rounding.
@@ -170,6 +173,11 @@ def next_cost_grid(Cs: Any, C: float) -> PathGrid:
     return ClimbingGrid([], [C], factor, low, high, upwards=False)
 
 
+def single_value(value: float) -> PathGrid:
+    """Return the grid of one value."""
+    return FixedGrid([value], "value", "a positive finite number")
+
+
 def strength_grid(strength: Any, C: float) -> PathGrid:
     """Return the grid of the parameter ``interaction_strength``; None for the default."""
     if strength is None:
@@ -214,6 +222,25 @@ def exceeds_error(gains: np.ndarray) -> bool:
     """
     error = np.std(gains, ddof=1) / np.sqrt(len(gains)) if len(gains) > 1 else 0.0
     return bool(np.mean(gains) > _MIN_GAIN_IN_ERRORS * error)
+
+
+def select_significant(scores: np.ndarray) -> int:
+    """Return the index of the best value that is significantly better than the first; 0 if none is.
+
+    ``scores`` has one row per fold; the test is a paired t-test over the folds at the 1% level.
+
+    Examples
+    --------
+    >>> select_significant(np.array([[0.5, 0.9, 0.8], [0.4, 0.8, 0.7], [0.5, 0.8, 0.9]]))
+    1
+    >>> select_significant(np.array([[0.5, 0.9, 0.4], [0.4, 0.2, 0.7], [0.5, 0.8, 0.3]]))
+    0
+    """
+    gains = scores - scores[:, :1]
+    mean, n_folds = gains.mean(axis=0), len(gains)
+    error = gains.std(axis=0, ddof=1) / np.sqrt(n_folds)
+    significant = mean > max(stdtrit(n_folds - 1, 1 - _LEVEL), 0.0) * error
+    return int(np.argmax(np.where(significant, mean, 0.0)))
 
 
 def select_best(mean: np.ndarray, std: np.ndarray, n_folds: int, selection: str) -> int:

@@ -104,6 +104,9 @@ def _interactions(record: dict[str, Any]) -> str:
         return f"{what} of features, strength {record['strength']:.3g}"
     how = f"the best of {len(path['strength']) - 1} strengths by {by}"
     chosen, final = path.get("chosen", record["strength"]), record["strength"]
+    if "chosen_from" in record:
+        fewer = f"{what} of features, significantly better than all {record['chosen_from']}"
+        return f"{fewer} by {by}; strength {final:.3g}"
     text = f"{what} of features, strength {chosen:.3g}, {how}"
     return text if final == chosen else f"{text}; {final:.3g} at the refined C"
 

@@ -55,8 +55,10 @@ class FoldPath:
         return [design.warm_start(solution, source) for solution in solutions]
 
     def _nearest(self, value: float) -> Start | None:
-        if not self._starts:
-            return self.first_start
+        return self.nearest_start(value) if self._starts else self.first_start
+
+    def nearest_start(self, value: float) -> Start:
+        """Return the design and the solutions of the nearest value that was fitted."""
         return self._starts[min(self._starts, key=lambda known: abs(np.log(known / value)))]
 
     def add(self, value: float, fit: Fit, start: Start) -> None:

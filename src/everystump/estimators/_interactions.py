@@ -94,6 +94,20 @@ class InteractionChoice:
         largest = max(*sizes.values(), *curve_sizes(design, solutions))
         return [term for term in terms if sizes[term] >= _NEGLIGIBLE * largest]
 
+    def halve(self, design: Design, solutions: Sequence[Solution], n_threads: int) -> Design:
+        """Return the design with the half of its interactions that is largest in solutions.
+
+        Their strength is doubled, so that the sum of their kernels keeps its size.
+        """
+        sizes = interaction_sizes(design, solutions)
+        largest = sorted(sizes, key=lambda term: -sizes[term])[: (len(sizes) + 1) // 2]
+        return design.with_interactions(
+            [term for term in design.terms.interactions.terms if term in largest],
+            max_cells=self.max_cells,
+            strength=2 * design.terms.interactions.strength,
+            n_threads=n_threads,
+        )
+
     def terms(self, fit: AdditiveFit, strength: float) -> list[Term]:
         """Return the interactions to include."""
         if isinstance(self.requested, list):

@@ -19,7 +19,7 @@ from everystump._tables.training_table import ClassTable
 from everystump.bounds._leave_one_out_bounds import LOO_THEOREM, bound_left_out_error
 from everystump.estimators._base import TabularClassifier
 from everystump.estimators._bounds import single_machine_ensembles
-from everystump.estimators._path import CPathEnsemble
+from everystump.estimators._c_path import CPathEnsemble
 from everystump.estimators._stump_bounds import StumpBounds
 from everystump.estimators._stump_ensemble import BaseStumpEnsemble, FixedCEnsemble
 

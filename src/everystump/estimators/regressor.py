@@ -20,7 +20,7 @@ from everystump._tables.chunk_reader import ChunkReader, ReadTable
 from everystump._tables.training_table import NumberTable
 from everystump._tables.validation import check_regression_table
 from everystump.estimators._base import TabularRegressor
-from everystump.estimators._path import CPathEnsemble
+from everystump.estimators._c_path import CPathEnsemble
 from everystump.estimators._regression_losses import (
     REGRESSION_LOSSES,
     RegressionSpec,
@@ -185,8 +185,8 @@ class StumpRegressorCV(CPathEnsemble, _Regression):
         A scikit-learn scorer.  By default that of the loss: "r2" for "squared",
         "neg_mean_pinball_loss" of the quantile, "neg_mean_poisson_deviance",
         "neg_mean_gamma_deviance", and "neg_mean_absolute_error" for the others.
-    feature_weights : {"adaptive", "equal"}, default="adaptive"
-        As in `StumpSVCCV`, with another default.
+    feature_weights : {"auto", "adaptive", "equal"}, default="auto"
+        As in `StumpSVCCV`.
     loss, quantile, epsilon
         As in `StumpRegressor`.
     measure, max_bins, categorical_features, fit_intercept, feature_range, monotonic_cst
@@ -198,7 +198,7 @@ class StumpRegressorCV(CPathEnsemble, _Regression):
     ----------
     C_, best_score_, scoring_, feature_weights_, cv_results_, interaction_cv_results_
         As in `StumpSVCCV`.
-    refined_cv_results_
+    number_cv_results_, refined_cv_results_
         As in `StumpSVCCV`.
     shapes_, link_, target_scale_, certificate_, dual_coef_, intercept_, n_iter_, exact_
         Results of the fit on all samples with ``C_``, as in `StumpRegressor`.
@@ -221,8 +221,6 @@ class StumpRegressorCV(CPathEnsemble, _Regression):
         **CPathEnsemble._parameter_constraints,
         **_CONSTRAINTS,
     }
-
-    feature_weights: str = "adaptive"
 
     def _default_scorer(self) -> Metric:
         return self._spec().metric

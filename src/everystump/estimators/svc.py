@@ -168,18 +168,21 @@ class StumpSVCCV(CPathClassifier):
         on a single split, which has no standard error, so that the best one is selected),
         and "loo-bound" the smallest bound on the leave-one-out error, which needs no folds
         (`everystump.bounds.loo_bound`) but does not support ``monotonic_cst``.
-    feature_weights : {"equal", "adaptive"}, default="equal"
+    feature_weights : {"auto", "adaptive", "equal"}, default="auto"
         Weights of the features in `measure`.  "adaptive" regularizes features less whose curves are
         large: after C, weights are chosen in proportion to the standard deviations of the curves
-        over the training samples, at least 0.3 times their mean, and then C once more.
+        over the training samples, at least 0.3 times their mean, and then C once more.  "auto" uses
+        these weights if they improve the score by more than half a standard error; with more than
+        30,000 samples or ``selection="loo-bound"``, it is the same as "equal".
     interaction_strength : float, array-like or None, default=None
         Strength of the interactions; see `StumpSVC`.  If None, it is chosen after C by
         cross-validation along a path, or if there are more than 30,000 samples on a single split;
         if an array, among its values.  In both cases the additive model is kept unless interactions
         improve its score by more than half a standard error.
     interactions : int, "auto" or list of tuples, default="auto"
-        Interactions of features; see `StumpSVC`.  With ``selection="loo-bound"``, "auto" includes
-        none.
+        Interactions of features; see `StumpSVC`.  After the strength, "auto" also chooses how many
+        to keep, with ``selection="cv"`` and if neither `Cs` nor `interaction_strength` lists
+        values.  With ``selection="loo-bound"``, "auto" includes none.
     interaction_bins, max_interaction_order
         As in `StumpSVC`.
     measure, max_bins, categorical_features, fit_intercept, feature_range, monotonic_cst
@@ -207,6 +210,8 @@ class StumpSVCCV(CPathClassifier):
     interaction_cv_results_ : dict of ndarrays
         Results of the path of `interaction_strength` in the format of `GridSearchCV`, if there was
         one; a strength of 0 stands for the model without interactions.
+    number_cv_results_ : dict of ndarrays
+        Results of the path of the number of interactions, if there was one.
     refined_cv_results_ : dict of ndarrays
         Results of pairs of C and strength with the same product, if there were any; ``C_`` and
         ``interaction_strength_`` are the best of them.

@@ -102,6 +102,7 @@ def stump_svm(measure: str, cv: StratifiedKFold) -> StumpSVCCV:
         cv=cv,
         measure=measure,
         max_bins=10 * N_TRAIN,
+        feature_weights="equal",
         interactions=0,
         n_jobs=1,
     )

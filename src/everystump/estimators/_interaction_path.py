@@ -1,0 +1,289 @@
+"""Choosing the strength and the number of interactions along paths, given C."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from numbers import Integral, Real
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from everystump._core.design import Design
+from everystump._core.solvers.problem import Solution
+from everystump._core.threads import count_threads, thread_map
+from everystump._selection.grid import (
+    PathGrid,
+    exceeds_error,
+    is_past_best,
+    refined_cost_grid,
+    select_significant,
+    single_value,
+    strength_grid,
+)
+from everystump._tables.training_table import TrainingTable
+from everystump.estimators._fold_path import FoldDesign, FoldPath, Start, cv_results, path_scores
+from everystump.estimators._interactions import (
+    SCREENING_STRENGTH,
+    AdditiveFit,
+    InteractionChoice,
+)
+from everystump.estimators._path import PathEnsemble
+
+# With more samples, the strength of interactions is chosen on a single split.
+MAX_ROWS_OF_FOLDS = 30_000
+_HELD_OUT_FRACTION = 0.2
+
+
+class Selected(NamedTuple):
+    """The result of the paths of interactions.
+
+    Attributes
+    ----------
+    strength : float
+        The final strength, 0 for no interactions.
+    n_halvings : int
+        How often the number of interactions is halved.
+    first_C, first_strength : float
+        C and the strength with which the first halving begins; the strength doubles with each.
+    """
+
+    strength: float
+    n_halvings: int = 0
+    first_C: float = 1.0
+    first_strength: float = 1.0
+
+
+class _Halving(NamedTuple):
+    """The folds with the same number of interactions, and their strength."""
+
+    strength: float
+    paths: list[FoldPath]
+
+    @property
+    def n_interactions(self) -> int:
+        return len(self.paths[0].design.terms.interactions.terms)
+
+    @property
+    def scores(self) -> np.ndarray:
+        """The scores by fold."""
+        return path_scores([self.strength], self.paths)[:, 0]
+
+
+@dataclass(eq=False, repr=False)
+class InteractionPathEnsemble(PathEnsemble):
+    """An infinite ensemble of stumps whose interactions are chosen along paths."""
+
+    def _select_interactions(
+        self,
+        table: TrainingTable,
+        design: Design,
+        choice: InteractionChoice,
+        folds: list[FoldDesign],
+    ) -> tuple[Design, list[Solution] | None]:
+        """Choose the strength of the interactions; return the design with them and a start."""
+        additive: list[Solution] = []
+        if choice.needs_screening(design):
+            additive = self._solve_roughly(table, design, self.C_)
+        extended = self._add_interactions(choice, self._additive_fit(table, design, additive))
+        if not extended.terms.interactions.terms:
+            return design, None
+        if isinstance(self.interaction_strength, Real):
+            selected = Selected(float(self.interaction_strength))
+        else:
+            selected = self._select_strength(table, design, extended, choice, folds)
+        if selected.strength == 0.0:
+            return design, None
+        source, solutions = design, additive
+        if selected.n_halvings > 0:
+            source, solutions = self._halve(table, choice, extended, selected)
+            extended = source
+        extended = extended.with_strength(selected.strength)
+        starts = [extended.warm_start(solution, source) for solution in solutions]
+        return extended, starts or None
+
+    def _solve_roughly(
+        self,
+        table: TrainingTable,
+        design: Design,
+        C: float,
+        starts: list[Solution] | None = None,
+    ) -> list[Solution]:
+        """Return solutions of all samples that are as accurate as those of the folds."""
+        return self._solve(table, design, C, tol=self._fold_tol(), starts=starts, verbose=0)
+
+    def _add_interactions(self, choice: InteractionChoice, fit: AdditiveFit) -> Design:
+        """Return the design with the interactions chosen at additive solutions."""
+        strength = self.interaction_strength
+        return choice.extend(
+            fit, float(strength) if isinstance(strength, Real) else SCREENING_STRENGTH
+        )
+
+    def _select_strength(
+        self,
+        table: TrainingTable,
+        design: Design,
+        extended: Design,
+        choice: InteractionChoice,
+        folds: list[FoldDesign],
+    ) -> Selected:
+        """Choose the best strength of the interactions, 0 if the additive model is about as good.
+
+        Where interactions are chosen by their decrements, each fold chooses its own: a choice that
+        had seen the held-out samples would make interactions look better than they are.
+        """
+        paths = self._paths(table, folds)
+        n_threads = self._strength_threads(paths)
+
+        def fit_additive(path: FoldPath) -> None:
+            own = path.design
+            path.fits[0.0], additive = self._fit_fold(table, path, None, own, self.C_, n_threads)
+            path.first_start = own, additive
+            path.design = extended
+            if own is not design or choice.needs_screening(design):
+                fit = self._additive_fit(table, own, additive, n_threads)
+                path.design = self._add_interactions(choice, fit)
+
+        thread_map(fit_additive, paths, self._path_threads(design))
+        grid = strength_grid(self.interaction_strength, self.C_)
+        strengths = self._run_strengths(table, paths, grid)
+        self.interaction_cv_results_ = cv_results("interaction_strength", [0.0, *strengths], paths)
+        best, self.best_score_ = self._best(self.interaction_cv_results_, "interaction_strength")
+        if best == 0.0:
+            return Selected(0.0)
+        if not exceeds_error(path_scores([best], paths) - path_scores([0.0], paths)):
+            self.best_score_ = float(path_scores([0.0], paths).mean())
+            self.interaction_cv_results_["chosen"] = 0.0
+            return Selected(0.0)
+        return self._refine(table, choice, paths, best)
+
+    def _run_strengths(
+        self, table: TrainingTable, paths: list[FoldPath], grid: PathGrid
+    ) -> list[float]:
+        """Fit and score strengths until the grid is complete; return them, ascending."""
+        n_threads = self._strength_threads(paths)
+
+        def fit(path: FoldPath, strength: float) -> None:
+            own = path.design.with_strength(strength)
+            self._fit_and_score(table, path, strength, own, self.C_, n_threads)
+
+        return self._run_path(paths, grid, fit, "the strength of interactions")
+
+    def _refine(
+        self,
+        table: TrainingTable,
+        choice: InteractionChoice,
+        paths: list[FoldPath],
+        strength: float,
+    ) -> Selected:
+        """Choose the number of interactions, then C once more, if they are free."""
+        C, is_free = self.C_, isinstance(self.Cs, Integral) and self.interaction_strength is None
+        if not is_free or self.selection != "cv":
+            return Selected(strength)
+        last, n_halvings = _Halving(strength, paths), 0
+        if choice.requested == "auto" and len(paths) > 1:
+            last, n_halvings = self._select_number(table, choice, last)
+        return Selected(self._refine_cost(table, *last), n_halvings, C, strength)
+
+    def _select_number(
+        self, table: TrainingTable, choice: InteractionChoice, first: _Halving
+    ) -> tuple[_Halving, int]:
+        """Halve the number of interactions repeatedly; return the best, and how many halvings.
+
+        Each fold keeps the interactions that are largest in its own solution.  All remain unless
+        fewer are significantly better.
+        """
+        halvings, scores = [first], first.scores[:, None]
+        while halvings[-1].n_interactions > 1 and not is_past_best(scores):
+            halvings.append(self._halve_folds(table, choice, halvings[-1]))
+            scores = np.column_stack([scores, halvings[-1].scores])
+        n_halvings = select_significant(scores)
+        if n_halvings > 0:
+            self.best_score_ = float(scores[:, n_halvings].mean())
+        self.number_cv_results_ = _number_cv_results(halvings)
+        self.number_cv_results_["chosen"] = halvings[n_halvings].n_interactions
+        return halvings[n_halvings], n_halvings
+
+    def _halve_folds(
+        self, table: TrainingTable, choice: InteractionChoice, last: _Halving
+    ) -> _Halving:
+        """Fit and score the folds with half of their interactions and twice the strength."""
+        n_threads = self._strength_threads(last.paths)
+        paths = []
+        for path in last.paths:
+            design, solutions = path.nearest_start(last.strength)
+            halved = choice.halve(design, solutions, n_threads)
+            paths.append(FoldPath(path.fold, path.score, halved, (design, solutions)))
+        self._run_strengths(table, paths, single_value(2 * last.strength))
+        return _Halving(2 * last.strength, paths)
+
+    def _halve(
+        self,
+        table: TrainingTable,
+        choice: InteractionChoice,
+        design: Design,
+        selected: Selected,
+    ) -> Start:
+        """Halve the interactions of all samples as those of the folds; return the last solution."""
+        design = design.with_strength(selected.first_strength)
+        solutions = self._solve_roughly(table, design, selected.first_C)
+        for _ in range(selected.n_halvings):
+            halved = choice.halve(design, solutions, count_threads(self.n_jobs))
+            starts = [halved.warm_start(solution, design) for solution in solutions]
+            design = halved
+            solutions = self._solve_roughly(table, design, selected.first_C, starts)
+        return design, solutions
+
+    def _refine_cost(self, table: TrainingTable, strength: float, paths: list[FoldPath]) -> float:
+        """Choose C once more, with C times the strength fixed; return the new strength.
+
+        Part of what curves have to explain without interactions is explained by these.
+        """
+        product = self.C_ * strength
+        n_threads = self._strength_threads(paths)
+        refined = [path.restart(strength, self.C_) for path in paths]
+
+        def fit(path: FoldPath, C: float) -> None:
+            own = path.design.with_strength(product / C)
+            self._fit_and_score(table, path, C, own, C, n_threads)
+
+        Cs = self._run_path(refined, refined_cost_grid(self.C_), fit, "C")
+        results = cv_results("C", Cs, refined)
+        strengths = product / results["param_C"]
+        results["param_interaction_strength"] = strengths
+        for params, own in zip(results["params"], strengths.tolist(), strict=True):
+            params["interaction_strength"] = own
+        self.refined_cv_results_ = results
+        C, self.best_score_ = self._best(self.refined_cv_results_, "C")
+        self.C_: float = C
+        return product / C
+
+    def _strength_threads(self, paths: list[FoldPath]) -> int:
+        """Return the threads of a fit on a path: all if there is one fold, else one per fold."""
+        return count_threads(self.n_jobs) if len(paths) == 1 else 1
+
+    def _strength_folds(
+        self, table: TrainingTable, folds: list[FoldDesign], design: Design
+    ) -> list[FoldDesign]:
+        """Return the folds that choose a strength: of many samples a single split."""
+        is_number = self.cv is None or isinstance(self.cv, Integral)
+        if self.selection == "loo-bound" or not is_number or table.n_rows <= MAX_ROWS_OF_FOLDS:
+            return folds
+        fold = self._hold_out(table, _HELD_OUT_FRACTION, self.random_state)
+        return [FoldDesign(fold, design)]
+
+
+def _number_cv_results(halvings: list[_Halving]) -> dict[str, Any]:
+    """Return the results of all numbers of interactions, as `cv_results` does; the largest last."""
+    by_number = {halving.n_interactions: halving for halving in reversed(halvings)}
+    paths = [
+        FoldPath(
+            path.fold,
+            path.score,
+            path.design,
+            fits={n: own.paths[k].fits[own.strength] for n, own in by_number.items()},
+        )
+        for k, path in enumerate(halvings[0].paths)
+    ]
+    results = cv_results("n_interactions", list(by_number), paths)
+    results["param_interaction_strength"] = np.array([own.strength for own in by_number.values()])
+    return results

@@ -1,0 +1,139 @@
+"""How many interactions a model keeps if that is chosen."""
+
+import numpy as np
+import pytest
+from scipy.stats import ttest_rel
+from sklearn.metrics import log_loss
+
+import everystump
+from everystump import (
+    StumpLogisticRegression,
+    StumpLogisticRegressionCV,
+    StumpRegressorCV,
+    StumpSVCCV,
+)
+from everystump._explanations.access import strength_and_path
+from everystump._selection.grid import select_significant
+from everystump.datasets import load_dataset
+from everystump.measures import Weighted
+
+
+@pytest.fixture(scope="module")
+def monk():
+    """The class depends on whether the first two features are equal, and on a5 = 1."""
+    return load_dataset("monk1_train124", return_X_y=True)
+
+
+@pytest.fixture(scope="module")
+def monk_model(monk):
+    return StumpLogisticRegressionCV().fit(*monk)
+
+
+def fold_scores(results, n_interactions):
+    k = int(np.flatnonzero(results["param_n_interactions"] == n_interactions)[0])
+    return np.array([results[f"split{fold}_test_score"][k] for fold in range(results["n_splits"])])
+
+
+def test_the_one_pair_that_matters_remains(monk, monk_model):
+    assert monk_model.interactions_ == [(0, 1)]
+    X, y = load_dataset("monk1", return_X_y=True)  # all 432 combinations
+    assert monk_model.score(X, y) == 1.0
+    all_pairs = StumpLogisticRegressionCV(interactions=15).fit(*monk)
+    assert len(all_pairs.interactions_) == 15
+    assert log_loss(y, monk_model.predict_proba(X)) < 0.3 * log_loss(y, all_pairs.predict_proba(X))
+
+
+def test_results_of_the_numbers(monk_model):
+    results = monk_model.number_cv_results_
+    numbers, strengths = results["param_n_interactions"], results["param_interaction_strength"]
+    np.testing.assert_array_equal(numbers, [1, 2, 4, 8, 15])
+    # The strength of all pairs is that of the first path, and doubles with each halving.
+    first = monk_model.interaction_cv_results_["chosen"]
+    np.testing.assert_allclose(strengths, first * 2.0 ** np.arange(4, -1, -1))
+    assert results["chosen"] == 1 and results["n_splits"] == 5
+    assert results["params"][0] == {"n_interactions": 1}
+    assert results["max_gap"].max() <= 0.02
+    # C is refined from there: its path has the score of the chosen number.
+    refined = monk_model.refined_cv_results_
+    start = refined["param_C"] == monk_model.cv_results_["chosen"]
+    assert refined["mean_test_score"][start] == results["mean_test_score"][0]
+    assert monk_model.best_score_ == refined["mean_test_score"].max()
+    gains = fold_scores(results, 1), fold_scores(results, 15)
+    assert ttest_rel(*gains, alternative="greater").pvalue < 0.01
+
+
+def test_the_model_is_that_of_the_chosen_interactions(monk, monk_model):
+    X, y = monk
+    tight = StumpLogisticRegression(
+        monk_model.C_,
+        measure=Weighted("mixed", monk_model.feature_weights_),
+        interactions=monk_model.interactions_,
+        interaction_strength=monk_model.interaction_strength_,
+        tol=1e-9,
+    ).fit(X, y)
+    assert monk_model.certificate_.converged
+    assert monk_model.certificate_.dual <= tight.certificate_.primal
+    assert tight.certificate_.dual <= monk_model.certificate_.primal
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_pure_noise_is_scored_honestly(seed):
+    """A fold keeps the pairs of its own samples, or held-out scores would be too good."""
+    rng = np.random.default_rng(seed)
+    X, y = rng.integers(0, 3, size=(120, 8)).astype(float), rng.integers(0, 2, size=120)
+    assert StumpLogisticRegressionCV().fit(X, y).best_score_ < -0.65  # log(2) is 0.69
+
+
+@pytest.mark.parametrize("cls", [StumpLogisticRegressionCV, StumpSVCCV, StumpRegressorCV])
+def test_all_remain_where_all_matter(cls):
+    rng = np.random.default_rng(3)
+    X = rng.uniform(-1, 1, size=(400, 4))
+    pairs = [X[:, d] * X[:, e] for d in range(4) for e in range(d)]
+    score = 3 * np.sum(pairs, axis=0) + 0.1 * rng.normal(size=400)
+    y = score if cls is StumpRegressorCV else score > 0
+    model = cls().fit(X, y)
+    results = model.number_cv_results_
+    assert len(model.interactions_) == results["chosen"] == 6
+    means = results["mean_test_score"]
+    assert means[results["param_n_interactions"] == 6] > means[0]
+    assert "chosen_from" not in strength_and_path(model)["interactions"]
+
+
+@pytest.mark.parametrize(
+    "params",
+    [
+        {"interactions": 15},
+        {"interactions": [(0, 1), (2, 3)]},
+        {"Cs": [0.1, 1.0]},
+        {"interaction_strength": [0.1, 1.0]},
+        {"selection": "cv-1se"},
+        {"cv": [(np.arange(0, 124, 2), np.arange(1, 124, 2))]},
+    ],
+)
+def test_a_number_that_is_not_free_is_not_chosen(monk, params):
+    assert not hasattr(StumpLogisticRegressionCV(**params).fit(*monk), "number_cv_results_")
+
+
+def test_the_choice_is_described_and_survives_a_file(monk_model, tmp_path):
+    record = strength_and_path(monk_model)["interactions"]
+    assert record["chosen_from"] == 15
+    everystump.save(monk_model, tmp_path / "model.stump")
+    loaded = everystump.load(tmp_path / "model.stump")
+    assert loaded.number_cv_results_["chosen"] == 1
+    assert strength_and_path(loaded)["interactions"] == record
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_the_best_significant_value_is_selected(seed):
+    rng = np.random.default_rng(seed)
+    scores = rng.normal(size=(5, 4)) + np.array([0, 0, 1.5, 3])
+    p = ttest_rel(scores, scores[:, :1], alternative="greater").pvalue
+    candidates = [k for k in range(1, 4) if p[k] < 0.01]
+    best = max(candidates, key=lambda k: scores[:, k].mean(), default=0)
+    assert select_significant(scores) == best
+
+
+def test_constant_gains_and_two_folds():
+    assert select_significant(np.array([[0.0, 1.0], [0.0, 1.0], [0.0, 1.0]])) == 1
+    assert select_significant(np.zeros((5, 3))) == 0
+    assert select_significant(np.array([[0.0, 1.0], [0.0, 1.1]])) == 0  # too few for a test
