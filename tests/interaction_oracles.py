@@ -103,7 +103,7 @@ def make_feature(x, weight, measure, max_cells, *, is_category=False):
     if missing.any():  # a leaf with a stump of its own, otherwise on the side of its parent
         stumps = np.vstack([stumps, parent])
         stumps = np.column_stack([stumps, np.arange(n_points + 1) == n_points])
-        mass = np.append(mass, _indicator(measure))
+        mass = np.append(mass, _indicator(measure, is_category))
     share = np.bincount(points, weights=weight, minlength=len(stumps)) / weight.sum()
     # A stump "is this level" that is the same for all rows has no mass.
     constant = is_category & (share @ stumps > 1 - 1e-12)
@@ -144,12 +144,14 @@ def _levels(values, counts, measure, max_cells):
         group = np.full(n, max_cells - 1)
         group[sorted(frequent)] = np.arange(max_cells - 1)
     n_points = group.max() + 1
-    mass = np.full(n_points, _indicator(measure))
+    mass = np.full(n_points, _indicator(measure, True))
     return group, np.eye(n_points), mass, values, np.empty(0), np.zeros(n_points)
 
 
-def _indicator(measure):
-    return 1.0 if measure in ("lebesgue", "middle") else 2.0
+def _indicator(measure, is_category):
+    """Return the mass of a level, or of missing numbers."""
+    is_half = is_category and measure == "mixed"
+    return 1.0 if measure in ("lebesgue", "middle") or is_half else 2.0
 
 
 @dataclass(frozen=True)

@@ -23,9 +23,10 @@ from everystump._tables.validation import check_table
 from everystump.datasets import load_dataset, make_twonorm
 from everystump.explain import CurvesDisplay, PathDisplay
 
-# The path of C is the same with interactions, whose own path follows it.
-StumpSVCCV = partial(everystump.StumpSVCCV, interactions=0)
-StumpLogisticRegressionCV = partial(everystump.StumpLogisticRegressionCV, interactions=0)
+# The path of C is the same with interactions and weights, whose own paths follow it.
+PARAMETERS = {"interactions": 0, "feature_weights": "equal"}
+StumpSVCCV = partial(everystump.StumpSVCCV, **PARAMETERS)
+StumpLogisticRegressionCV = partial(everystump.StumpLogisticRegressionCV, **PARAMETERS)
 PATHS = {
     "hinge": (StumpSVCCV, StumpSVC, {}),
     "squared hinge": (StumpSVCCV, StumpSVC, {"loss": "squared_hinge"}),

@@ -394,7 +394,9 @@ def test_the_slope_and_curvature_of_smoothed_signs():
 def test_the_path_is_constrained_and_gives_the_single_model(estimator):
     X, y = wavy(150)
     Cs = [2.0**-6, 2.0**-2, 4.0, 64.0]
-    model = estimator(Cs=Cs, cv=3, monotonic_cst=[1, -1, 0], n_jobs=1, tol=1e-6).fit(X, y)
+    model = estimator(
+        Cs=Cs, cv=3, feature_weights="equal", monotonic_cst=[1, -1, 0], n_jobs=1, tol=1e-6
+    ).fit(X, y)
     assert np.max(model.cv_results_["max_gap"]) <= 1e-5
     single = model._fixed_c_estimator(model.C_).fit(X, y)
     np.testing.assert_allclose(

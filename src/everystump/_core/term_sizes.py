@@ -27,12 +27,14 @@ def curve_sizes(design: Design, solutions: Sequence[Solution]) -> np.ndarray:
 def adaptive_weights(design: Design, solutions: Sequence[Solution]) -> np.ndarray:
     """Return weights of features in proportion to the sizes of their curves, with mean about 1.
 
-    A feature whose curve is flat may still interact with others: no weight is tiny.
+    A feature whose curve is flat may still interact with others: no weight is tiny.  Constant
+    features have no curve and do not count.
     """
     sizes = curve_sizes(design, solutions)
+    varies = [np.count_nonzero(column.weights) > 1 for column in design.columns.columns]
     if not sizes.any():
         return np.ones(len(sizes))
-    return np.maximum(sizes / sizes.mean(), _MIN_WEIGHT)
+    return np.maximum(sizes / sizes[varies].mean(), _MIN_WEIGHT)
 
 
 def interaction_sizes(design: Design, solutions: Sequence[Solution]) -> dict[Term, float]:

@@ -207,9 +207,8 @@ def is_past_best(scores: np.ndarray) -> bool:
     best = int(np.argmax(scores.mean(axis=0)))
     if n_folds < 2 or n_values - best < 3:
         return False
-    loss = scores[:, [best]] - scores[:, -2:]
-    error = loss.std(axis=0, ddof=1) / np.sqrt(n_folds)
-    return bool(np.all(loss.mean(axis=0) > _N_STANDARD_ERRORS * error))
+    mean, error = _mean_and_error(scores[:, [best]] - scores[:, -2:])
+    return bool(np.all(mean > _N_STANDARD_ERRORS * error))
 
 
 def exceeds_error(gains: np.ndarray) -> bool:
@@ -220,8 +219,8 @@ def exceeds_error(gains: np.ndarray) -> bool:
     >>> exceeds_error(np.array([0.1, 0.2, 0.1])), exceeds_error(np.array([0.1, -0.1, 0.01]))
     (True, False)
     """
-    error = np.std(gains, ddof=1) / np.sqrt(len(gains)) if len(gains) > 1 else 0.0
-    return bool(np.mean(gains) > _MIN_GAIN_IN_ERRORS * error)
+    mean, error = _mean_and_error(gains)
+    return bool(np.all(mean > _MIN_GAIN_IN_ERRORS * error))
 
 
 def select_significant(scores: np.ndarray) -> int:
@@ -236,11 +235,20 @@ def select_significant(scores: np.ndarray) -> int:
     >>> select_significant(np.array([[0.5, 0.9, 0.4], [0.4, 0.2, 0.7], [0.5, 0.8, 0.3]]))
     0
     """
-    gains = scores - scores[:, :1]
-    mean, n_folds = gains.mean(axis=0), len(gains)
-    error = gains.std(axis=0, ddof=1) / np.sqrt(n_folds)
-    significant = mean > max(stdtrit(n_folds - 1, 1 - _LEVEL), 0.0) * error
+    mean, error = _mean_and_error(scores - scores[:, :1])
+    significant = mean > stdtrit(len(scores) - 1, 1 - _LEVEL) * error
     return int(np.argmax(np.where(significant, mean, 0.0)))
+
+
+def _mean_and_error(gains: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return means over folds and their standard errors, in a unit in which squares are finite.
+
+    ``gains`` has one row per fold; the standard error of a single fold is 0.
+    """
+    n_folds = len(gains)
+    gains = np.ldexp(gains, -np.frexp(np.abs(gains).max())[1])
+    error = gains.std(axis=0, ddof=1) / np.sqrt(n_folds) if n_folds > 1 else np.zeros(1)
+    return gains.mean(axis=0), error
 
 
 def select_best(mean: np.ndarray, std: np.ndarray, n_folds: int, selection: str) -> int:
