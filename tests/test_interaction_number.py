@@ -20,7 +20,7 @@ from everystump.measures import Weighted
 
 @pytest.fixture(scope="module")
 def monk():
-    """The class depends on whether the first two features are equal, and on a5 = 1."""
+    """The class depends on whether the first two features are equal, and the fifth is 1."""
     return load_dataset("monk1_train124", return_X_y=True)
 
 

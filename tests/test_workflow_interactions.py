@@ -13,6 +13,7 @@ import everystump
 from everystump._workflow.options import InteractionOptions
 from everystump._workflow.plan import Plan
 from everystump.cli.fit_summary import _interactions as summarize
+from everystump.datasets import load_dataset
 
 
 @pytest.fixture(scope="module")
@@ -97,6 +98,21 @@ def test_the_strength_is_chosen_and_reported(table, tmp_path):
     assert line.split(maxsplit=1)[1] == expected
     assert "infinite ensemble of stumps with 2 interactions, logistic loss" in done.stdout
     assert "values by cross-validated log loss" in done.stdout  # the line of C
+
+
+def test_few_interactions_are_reported(tmp_path):
+    monk = load_dataset("monk1_train124", as_frame=True)
+    monk.data.assign(label=monk.target).to_csv(tmp_path / "t.csv", index=False)
+    out = tmp_path / "m.stump"
+    done = run("fit", tmp_path / "t.csv", "--target", "label", "--cv", 5, "-o", out)
+    assert done.exit_code == 0, done.output
+    record = everystump.load(out).about_["interactions"]
+    assert record["features"] == [["a", "b"]] and record["chosen_from"] == 15
+    text = " ".join(done.stdout.split())
+    assert (
+        "Interactions 1 pair of features, significantly better than all 15 by cross-validated log "
+        f"loss; strength {record['strength']:.3g}"
+    ) in text
 
 
 def test_a_given_c_still_leaves_the_strength_to_choose(table, tmp_path):
