@@ -182,11 +182,13 @@ def _choose(data: Split) -> StumpLogisticRegressionCV:
 
 
 def _final(chosen: StumpLogisticRegressionCV) -> StumpLogisticRegression:
-    """Return the unfitted model of what was chosen, with all pairs that were tried."""
+    """Return the unfitted model of what was chosen, with all pairs unless fewer were chosen."""
+    numbers = getattr(chosen, "number_cv_results_", None)
+    is_halved = numbers is not None and numbers["chosen"] < numbers["param_n_interactions"].max()
     return StumpLogisticRegression(
         C=float(chosen.C_),
         measure=Weighted("mixed", chosen.feature_weights_),
-        interactions=MAX_PAIRS,
+        interactions=chosen.interactions_ if is_halved else MAX_PAIRS,
         interaction_strength=float(chosen.interaction_strength_),
         n_jobs=N_JOBS,
     )

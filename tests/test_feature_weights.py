@@ -15,6 +15,7 @@ from everystump import (
     StumpSVC,
     StumpSVCCV,
 )
+from everystump.bounds import loo_bound
 from everystump.measures import ChosenStumps, Weighted
 
 
@@ -207,7 +208,7 @@ def test_classifiers(table, cv_class, fixed_class, n_classes):
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("n_useful", [1, 8])
 def test_auto_uses_weights_where_they_help(cv_class, seed, n_useful):
-    """Of one feature that matters and many that do not, weights help; of eight equal ones, not."""
+    """They help if one of eight features matters; if all matter alike, only by chance."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(150, 8))
     y = X[:, :n_useful].sum(axis=1) + rng.normal(size=150)
@@ -224,8 +225,12 @@ def test_auto_uses_weights_where_they_help(cv_class, seed, n_useful):
     assert auto.C_ == expected.C_ and auto.best_score_ == expected.best_score_
     np.testing.assert_array_equal(auto.feature_weights_, expected.feature_weights_)
     np.testing.assert_array_equal(auto.intercept_, expected.intercept_)
+    tried = models["adaptive"].cv_results_["mean_test_score"]
+    np.testing.assert_array_equal(auto.weights_cv_results_["mean_test_score"], tried)
     if n_useful == 1:
         assert helps
+    elif seed in (1, 2):
+        assert not helps
 
 
 def _fold_scores(model):
@@ -238,7 +243,7 @@ def _fold_scores(model):
 
 def test_auto_does_not_try_weights_of_many_samples_or_for_a_bound(table, monkeypatch):
     X, y = table
-    monkeypatch.setattr("everystump.estimators._c_path.MAX_ROWS_OF_FOLDS", len(y) - 1)
+    monkeypatch.setattr("everystump.estimators._path._MAX_ROWS_OF_FOLDS", len(y) - 1)
     assert np.all(StumpRegressorCV(interactions=0).fit(X, y).feature_weights_ == 1)
     monkeypatch.undo()
     assert np.any(StumpRegressorCV(interactions=0).fit(X, y).feature_weights_ != 1)
@@ -285,3 +290,21 @@ def test_the_command_fits_again_with_the_chosen_weights(table, tmp_path, options
     model = everystump.load(path)
     assert isinstance(model, StumpRegressor)
     assert model.measure.weights.max() > 2
+
+
+def test_constant_features_do_not_change_weights(table):
+    X, y = table
+    parameters = {"Cs": [0.3], "interactions": 0, "feature_weights": "adaptive"}
+    model = StumpRegressorCV(**parameters).fit(X, y)
+    wider = StumpRegressorCV(**parameters).fit(np.column_stack([X, np.ones((len(y), 5))]), y)
+    np.testing.assert_allclose(wider.feature_weights_[: X.shape[1]], model.feature_weights_)
+
+
+def test_bounds_name_the_weights(table):
+    X, y = table
+    labels = y > np.median(y)
+    for how, expected in (("equal", False), ("adaptive", True)):
+        model = StumpSVCCV(Cs=[0.3], interactions=0, feature_weights=how).fit(X, labels)
+        bound = loo_bound(model, X, labels)
+        assert not bound.holds
+        assert any("feature_weights" in text for text in bound.violations) is expected

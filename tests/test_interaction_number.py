@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import ttest_rel
 from sklearn.metrics import log_loss
+from sklearn.model_selection import StratifiedKFold
 
 import everystump
 from everystump import (
@@ -13,8 +14,10 @@ from everystump import (
     StumpSVCCV,
 )
 from everystump._explanations.access import strength_and_path
-from everystump._selection.grid import select_significant
+from everystump._selection.grid import exceeds_error, is_past_best, select_significant
 from everystump.datasets import load_dataset
+from everystump.estimators._interaction_path import InteractionPathEnsemble
+from everystump.estimators._interactions import InteractionChoice
 from everystump.measures import Weighted
 
 
@@ -51,7 +54,7 @@ def test_results_of_the_numbers(monk_model):
     first = monk_model.interaction_cv_results_["chosen"]
     np.testing.assert_allclose(strengths, first * 2.0 ** np.arange(4, -1, -1))
     assert results["chosen"] == 1 and results["n_splits"] == 5
-    assert results["params"][0] == {"n_interactions": 1}
+    assert results["params"][0] == {"n_interactions": 1, "interaction_strength": strengths[0]}
     assert results["max_gap"].max() <= 0.02
     # C is refined from there: its path has the score of the chosen number.
     refined = monk_model.refined_cv_results_
@@ -76,12 +79,69 @@ def test_the_model_is_that_of_the_chosen_interactions(monk, monk_model):
     assert tight.certificate_.dual <= monk_model.certificate_.primal
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_pure_noise_is_scored_honestly(seed):
-    """A fold keeps the pairs of its own samples, or held-out scores would be too good."""
+@pytest.mark.parametrize("seed", range(4))
+def test_pure_noise_is_scored_honestly(seed, monkeypatch):
+    """A fold keeps the pairs of its own samples, or held-out scores of few would be too good."""
+    best = InteractionPathEnsemble._best
+
+    def with_interactions(self, results, name):
+        """Choose the largest strength, although it does not help."""
+        chosen = best(self, results, name)
+        return (results[f"param_{name}"][-1], -1.0) if name == "interaction_strength" else chosen
+
+    module = "everystump.estimators._interaction_path"
+    monkeypatch.setattr(f"{module}.exceeds_error", lambda gains: True)
+    monkeypatch.setattr(InteractionPathEnsemble, "_best", with_interactions)
     rng = np.random.default_rng(seed)
     X, y = rng.integers(0, 3, size=(120, 8)).astype(float), rng.integers(0, 2, size=120)
-    assert StumpLogisticRegressionCV().fit(X, y).best_score_ < -0.65  # log(2) is 0.69
+    model = StumpLogisticRegressionCV().fit(X, y)
+    assert len(model.number_cv_results_["param_n_interactions"]) > 2
+    assert model.number_cv_results_["mean_test_score"].max() < -np.log(2) + 0.02
+
+
+def test_folds_are_halved_at_the_chosen_strength(monkeypatch, monk):
+    """Solutions of folds are kept for some strengths only; others are solved again."""
+    strengths, halve = [], InteractionChoice.halve
+
+    def recorded(self, design, *args):
+        strengths.append(design.terms.interactions.strength)
+        return halve(self, design, *args)
+
+    monkeypatch.setattr(InteractionChoice, "halve", recorded)
+    for seed in range(4):
+        strengths.clear()
+        model = StumpLogisticRegressionCV(random_state=seed).fit(*monk)
+        first = model.interaction_cv_results_["chosen"]
+        np.testing.assert_array_equal(strengths[:5], np.full(5, first))
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_classes_and_weights(n_classes):
+    """The class is a sum of two features modulo 3, with noise; four other features do not count."""
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 3, size=(300, 6)).astype(float)
+    y = X[:, :2].sum(axis=1) % 3 % n_classes
+    y = np.where(rng.random(300) < 0.1, rng.integers(0, n_classes, 300), y)
+    weight = rng.integers(1, 3, size=300)
+    model = StumpLogisticRegressionCV().fit(X, y, sample_weight=weight)
+    assert model.interactions_ == [(0, 1)]
+    model.set_params(interactions=0).fit(X, y)
+    assert not hasattr(model, "number_cv_results_")
+
+
+def test_triples_count_as_interactions(monk):
+    model = StumpLogisticRegressionCV(max_interaction_order=3).fit(*monk)
+    assert model.interactions_ == [(0, 1)]
+    assert model.number_cv_results_["param_n_interactions"].max() == 15 + 20
+
+
+def test_an_integer_cv_does_not_choose_the_number_for_many_samples(monk, monkeypatch):
+    monkeypatch.setattr("everystump.estimators._path._MAX_ROWS_OF_FOLDS", 100)
+    model = StumpLogisticRegressionCV().fit(*monk)
+    assert not hasattr(model, "number_cv_results_")
+    assert len(model.interactions_) > 1
+    cv = StratifiedKFold(5, shuffle=True, random_state=0)
+    assert StumpLogisticRegressionCV(cv=cv).fit(*monk).interactions_ == [(0, 1)]
 
 
 @pytest.mark.parametrize("cls", [StumpLogisticRegressionCV, StumpSVCCV, StumpRegressorCV])
@@ -111,7 +171,9 @@ def test_all_remain_where_all_matter(cls):
     ],
 )
 def test_a_number_that_is_not_free_is_not_chosen(monk, params):
-    assert not hasattr(StumpLogisticRegressionCV(**params).fit(*monk), "number_cv_results_")
+    model = StumpLogisticRegressionCV(**params).fit(*monk)
+    assert not hasattr(model, "number_cv_results_")
+    assert len(model.interactions_) > 1
 
 
 def test_the_choice_is_described_and_survives_a_file(monk_model, tmp_path):
@@ -137,3 +199,13 @@ def test_constant_gains_and_two_folds():
     assert select_significant(np.array([[0.0, 1.0], [0.0, 1.0], [0.0, 1.0]])) == 1
     assert select_significant(np.zeros((5, 3))) == 0
     assert select_significant(np.array([[0.0, 1.0], [0.0, 1.1]])) == 0  # too few for a test
+
+
+@pytest.mark.parametrize("unit", [1e-200, 1e200])
+def test_scores_of_any_size(unit):
+    """Squares of scores would overflow or vanish."""
+    scores = np.array([[0.5, 0.9, 0.7, 0.6], [0.4, 0.8, 0.6, 0.5], [0.5, 0.8, 0.5, 0.4]])
+    assert select_significant(unit * scores) == select_significant(scores) == 1
+    assert is_past_best(unit * scores) and is_past_best(scores)
+    assert exceeds_error(unit * (scores[:, 1] - scores[:, 0]))
+    assert not exceeds_error(unit * (scores[:, 0] - scores[:, 1]))

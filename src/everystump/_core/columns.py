@@ -101,6 +101,11 @@ class Column:
         return np.concatenate([*parts, [self.missing]] if self.missing > 0 else parts)
 
     @property
+    def varies(self) -> bool:
+        """Whether rows of positive weight are in more than one bin."""
+        return int(np.count_nonzero(self.weights)) > 1
+
+    @property
     def parents(self) -> np.ndarray:
         """The parent of each bin; the first bin, the root, is its own parent."""
         bins = np.arange(self.n_bins)

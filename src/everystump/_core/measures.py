@@ -5,10 +5,10 @@ only the mass ``m[k]`` between neighboring bins and, for models without an inter
 outside the data.  A measure also determines how a feature's curve interpolates between bins,
 because it distributes the stumps within the gap.
 
-The stumps "is this level" and "is missing" have the mass of the single gap of an indicator column
-of zeros and ones (1 under a density), so that a category has the same mass as its one-hot columns.
-`Mixed` gives levels half of that, so that a category of two levels is the same as a column of zeros
-and ones.
+The stump "is missing" has the mass of the single gap of an indicator column of zeros and ones (1
+under a density), and so has "is this level", so that a category has the same mass as its one-hot
+columns; except under `Mixed`, where a level has half of it, so that a category of two levels is the
+same as one column of zeros and ones.
 """
 
 from __future__ import annotations
@@ -150,7 +150,10 @@ class EqualShare(Measure):
 
 
 class Mixed(Measure):
-    """The mean of `Uniform`, `Rank` and `EqualShare`: robust to long tails and to spikes."""
+    """The mean of `Uniform`, `Rank` and `EqualShare`: robust to long tails and to spikes.
+
+    Levels of categories have half the mass that they have under these.
+    """
 
     level_mass = 1.0
     parts = (Uniform(), Rank(), EqualShare())

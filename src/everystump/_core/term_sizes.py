@@ -31,9 +31,9 @@ def adaptive_weights(design: Design, solutions: Sequence[Solution]) -> np.ndarra
     features have no curve and do not count.
     """
     sizes = curve_sizes(design, solutions)
-    varies = [np.count_nonzero(column.weights) > 1 for column in design.columns.columns]
     if not sizes.any():
         return np.ones(len(sizes))
+    varies = [column.varies for column in design.columns.columns]
     return np.maximum(sizes / sizes[varies].mean(), _MIN_WEIGHT)
 
 

@@ -152,7 +152,7 @@ def strength_and_path(model: Any) -> dict[str, Any]:
     dict
         ``interactions``: the ``strength``, and if it was chosen the ``path``, like that of C, with
         the number of folds, ``n_folds``; ``refined_C``, if C was chosen once more with them;
-        ``chosen_from``, how many interactions there were, if fewer were significantly better.
+        ``chosen_from``, how many interactions there were, if fewer were chosen.
     """
     strength = getattr(model, "interaction_strength_", None)
     results = getattr(model, "interaction_cv_results_", None)

@@ -34,6 +34,7 @@ _VALID = {
     "number_cv_results_",
     "refined_cv_results_",
     "target_scale_",
+    "weights_cv_results_",
 }
 _REPLACED = {
     "density_",

@@ -22,7 +22,7 @@ _FIRST, _STEP = 0.45, 2
 _MIN_GAIN = 1e-3
 # A path is past its peak when scores are this many standard errors lower.
 _N_STANDARD_ERRORS = 2.0
-# A larger model must gain this many standard errors.
+# A model with interactions, or with other weights, must gain this many standard errors.
 _MIN_GAIN_IN_ERRORS = 0.5
 # The level of significance at which a value must be better than another one.
 _LEVEL = 0.01
@@ -173,7 +173,7 @@ def next_cost_grid(Cs: Any, C: float) -> PathGrid:
     return ClimbingGrid([], [C], factor, low, high, upwards=False)
 
 
-def single_value(value: float) -> PathGrid:
+def single_value_grid(value: float) -> PathGrid:
     """Return the grid of one value."""
     return FixedGrid([value], "value", "a positive finite number")
 
@@ -226,7 +226,9 @@ def exceeds_error(gains: np.ndarray) -> bool:
 def select_significant(scores: np.ndarray) -> int:
     """Return the index of the best value that is significantly better than the first; 0 if none is.
 
-    ``scores`` has one row per fold; the test is a paired t-test over the folds at the 1% level.
+    ``scores`` has one row per fold.  Each value is compared by a paired t-test over the folds at
+    the 1% level.  The level is nominal: folds share training samples, and there is no correction
+    for several values.
 
     Examples
     --------

@@ -137,7 +137,8 @@ HEADINGS = {
     "--interactions",
     metavar="N|auto|PAIRS",
     help="Interactions of features, for the models above that choose C: the best N pairs, auto for "
-    "all pairs or the best of many, or pairs of columns such as age:income,age:job.  "
+    "all pairs or the best of many, of which fewer are kept if these are better, or pairs of "
+    "columns such as age:income,age:job.  "
     f"[default: {DEFAULT_INTERACTIONS}]",
 )
 @click.option(

@@ -102,11 +102,12 @@ def _interactions(record: dict[str, Any]) -> str:
     what = " and ".join(pluralize(n, noun) for n, noun in counts if n)
     if not path:
         return f"{what} of features, strength {record['strength']:.3g}"
-    how = f"the best of {len(path['strength']) - 1} strengths by {by}"
     chosen, final = path.get("chosen", record["strength"]), record["strength"]
     if "chosen_from" in record:
-        fewer = f"{what} of features, significantly better than all {record['chosen_from']}"
-        return f"{fewer} by {by}; strength {final:.3g}"
+        return (
+            f"{what} of features, chosen from {record['chosen_from']} by {by}; strength {final:.3g}"
+        )
+    how = f"the best of {len(path['strength']) - 1} strengths by {by}"
     text = f"{what} of features, strength {chosen:.3g}, {how}"
     return text if final == chosen else f"{text}; {final:.3g} at the refined C"
 

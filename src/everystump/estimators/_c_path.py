@@ -16,7 +16,7 @@ from everystump._core.weighted_measure import Weighted
 from everystump._selection.grid import PathGrid, cost_grid, exceeds_error, next_cost_grid
 from everystump._tables.training_table import TrainingTable
 from everystump.estimators._fold_path import FoldDesign, FoldPath, cv_results, path_scores
-from everystump.estimators._interaction_path import MAX_ROWS_OF_FOLDS, InteractionPathEnsemble
+from everystump.estimators._interaction_path import InteractionPathEnsemble
 
 
 class _ChosenC(NamedTuple):
@@ -43,13 +43,13 @@ class CPathEnsemble(InteractionPathEnsemble):
         self._store(table, *self._solve_and_prune(table, design, self.C_, choice, starts))
 
     def _has_equal_weights(self, table: TrainingTable) -> bool:
-        """Whether weights are equal without trying others.
+        """Whether no other weights are tried.
 
         With many samples, weights hardly matter; a bound does not choose between kernels that
         depend on the labels.
         """
         if self.feature_weights == "auto":
-            return table.n_rows > MAX_ROWS_OF_FOLDS or self.selection == "loo-bound"
+            return self._has_many_rows(table) or self.selection == "loo-bound"
         return self.feature_weights == "equal"
 
     def _select_weights(
@@ -73,14 +73,15 @@ class CPathEnsemble(InteractionPathEnsemble):
             weights = self._adaptive_weights(table, design, C, own.fold.train)
             return own._replace(design=design.with_measure(Weighted(design.measure, weights)))
 
-        folds, same = thread_map(reweight, folds, n_threads), others is folds
-        adaptive = self._choose_cost(table, folds, next_cost_grid(self.Cs, C))
+        reweighted = thread_map(reweight, folds, n_threads)
+        adaptive = self._choose_cost(table, reweighted, next_cost_grid(self.Cs, C))
+        self.weights_cv_results_ = adaptive.results
         if self.feature_weights == "auto" and not exceeds_error(adaptive.scores - equal.scores):
             return design, others
         self._store_cost(adaptive)
         self.feature_weights_ = self._adaptive_weights(table, design, C)
         weighted = design.with_measure(Weighted(design.measure, self.feature_weights_))
-        return weighted, folds if same else [reweight(own) for own in others]
+        return weighted, reweighted if others is folds else [reweight(own) for own in others]
 
     def _adaptive_weights(
         self, table: TrainingTable, design: Design, C: float, index: np.ndarray | None = None

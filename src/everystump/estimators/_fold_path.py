@@ -55,11 +55,13 @@ class FoldPath:
         return [design.warm_start(solution, source) for solution in solutions]
 
     def _nearest(self, value: float) -> Start | None:
-        return self.nearest_start(value) if self._starts else self.first_start
-
-    def nearest_start(self, value: float) -> Start:
-        """Return the design and the solutions of the nearest value that was fitted."""
+        if not self._starts:
+            return self.first_start
         return self._starts[min(self._starts, key=lambda known: abs(np.log(known / value)))]
+
+    def start_at(self, value: float) -> Start | None:
+        """Return the design and the solutions of a value; None if they were not kept."""
+        return self._starts.get(value)
 
     def add(self, value: float, fit: Fit, start: Start) -> None:
         """Add the results of a value, and its solutions."""
@@ -109,6 +111,13 @@ def cv_results(name: str, values: list[float], paths: list[FoldPath]) -> dict[st
         "max_gap": gaps.max(axis=0),
         "n_splits": len(paths),
     }
+
+
+def add_strengths(results: dict[str, Any], strengths: np.ndarray) -> None:
+    """Add the strength of interactions to the results of a path of another parameter."""
+    results["param_interaction_strength"] = strengths
+    for params, strength in zip(results["params"], strengths.tolist(), strict=True):
+        params["interaction_strength"] = strength
 
 
 def _deviations(scores: np.ndarray) -> np.ndarray:

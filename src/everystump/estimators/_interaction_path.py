@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Integral, Real
 from typing import Any, NamedTuple
 
@@ -17,11 +17,18 @@ from everystump._selection.grid import (
     is_past_best,
     refined_cost_grid,
     select_significant,
-    single_value,
+    single_value_grid,
     strength_grid,
 )
 from everystump._tables.training_table import TrainingTable
-from everystump.estimators._fold_path import FoldDesign, FoldPath, Start, cv_results, path_scores
+from everystump.estimators._fold_path import (
+    FoldDesign,
+    FoldPath,
+    Start,
+    add_strengths,
+    cv_results,
+    path_scores,
+)
 from everystump.estimators._interactions import (
     SCREENING_STRENGTH,
     AdditiveFit,
@@ -29,28 +36,26 @@ from everystump.estimators._interactions import (
 )
 from everystump.estimators._path import PathEnsemble
 
-# With more samples, the strength of interactions is chosen on a single split.
-MAX_ROWS_OF_FOLDS = 30_000
+# The fraction of many samples that is held out to choose the strength of interactions.
 _HELD_OUT_FRACTION = 0.2
 
 
-class Selected(NamedTuple):
-    """The result of the paths of interactions.
-
-    Attributes
-    ----------
-    strength : float
-        The final strength, 0 for no interactions.
-    n_halvings : int
-        How often the number of interactions is halved.
-    first_C, first_strength : float
-        C and the strength with which the first halving begins; the strength doubles with each.
-    """
+class _Selected(NamedTuple):
+    """The strength that was chosen, 0 for no interactions, and how their number is halved."""
 
     strength: float
-    n_halvings: int = 0
-    first_C: float = 1.0
-    first_strength: float = 1.0
+    halvings: _Halvings | None = None
+
+
+class _Halvings(NamedTuple):
+    """How often the number of interactions is halved, and with which C and strength that begins.
+
+    The strength doubles with each halving.
+    """
+
+    n: int
+    C: float
+    strength: float
 
 
 class _Halving(NamedTuple):
@@ -61,7 +66,8 @@ class _Halving(NamedTuple):
 
     @property
     def n_interactions(self) -> int:
-        return len(self.paths[0].design.terms.interactions.terms)
+        """The number of interactions of a fold; the largest if folds differ."""
+        return max(len(path.design.terms.interactions.terms) for path in self.paths)
 
     @property
     def scores(self) -> np.ndarray:
@@ -80,7 +86,10 @@ class InteractionPathEnsemble(PathEnsemble):
         choice: InteractionChoice,
         folds: list[FoldDesign],
     ) -> tuple[Design, list[Solution] | None]:
-        """Choose the strength of the interactions; return the design with them and a start."""
+        """Choose strength and number of the interactions, and C with them.
+
+        Return the design with the interactions and a start.
+        """
         additive: list[Solution] = []
         if choice.needs_screening(design):
             additive = self._solve_roughly(table, design, self.C_)
@@ -88,14 +97,14 @@ class InteractionPathEnsemble(PathEnsemble):
         if not extended.terms.interactions.terms:
             return design, None
         if isinstance(self.interaction_strength, Real):
-            selected = Selected(float(self.interaction_strength))
+            selected = _Selected(float(self.interaction_strength))
         else:
             selected = self._select_strength(table, design, extended, choice, folds)
         if selected.strength == 0.0:
             return design, None
         source, solutions = design, additive
-        if selected.n_halvings > 0:
-            source, solutions = self._halve(table, choice, extended, selected)
+        if selected.halvings is not None:
+            source, solutions = self._halve(table, choice, extended, selected.halvings)
             extended = source
         extended = extended.with_strength(selected.strength)
         starts = [extended.warm_start(solution, source) for solution in solutions]
@@ -125,7 +134,7 @@ class InteractionPathEnsemble(PathEnsemble):
         extended: Design,
         choice: InteractionChoice,
         folds: list[FoldDesign],
-    ) -> Selected:
+    ) -> _Selected:
         """Choose the best strength of the interactions, 0 if the additive model is about as good.
 
         Where interactions are chosen by their decrements, each fold chooses its own: a choice that
@@ -149,11 +158,11 @@ class InteractionPathEnsemble(PathEnsemble):
         self.interaction_cv_results_ = cv_results("interaction_strength", [0.0, *strengths], paths)
         best, self.best_score_ = self._best(self.interaction_cv_results_, "interaction_strength")
         if best == 0.0:
-            return Selected(0.0)
+            return _Selected(0.0)
         if not exceeds_error(path_scores([best], paths) - path_scores([0.0], paths)):
             self.best_score_ = float(path_scores([0.0], paths).mean())
             self.interaction_cv_results_["chosen"] = 0.0
-            return Selected(0.0)
+            return _Selected(0.0)
         return self._refine(table, choice, paths, best)
 
     def _run_strengths(
@@ -174,15 +183,16 @@ class InteractionPathEnsemble(PathEnsemble):
         choice: InteractionChoice,
         paths: list[FoldPath],
         strength: float,
-    ) -> Selected:
+    ) -> _Selected:
         """Choose the number of interactions, then C once more, if they are free."""
         C, is_free = self.C_, isinstance(self.Cs, Integral) and self.interaction_strength is None
         if not is_free or self.selection != "cv":
-            return Selected(strength)
-        last, n_halvings = _Halving(strength, paths), 0
-        if choice.requested == "auto" and len(paths) > 1:
-            last, n_halvings = self._select_number(table, choice, last)
-        return Selected(self._refine_cost(table, *last), n_halvings, C, strength)
+            return _Selected(strength)
+        if choice.requested != "auto" or len(paths) == 1:
+            return _Selected(self._refine_cost(table, strength, paths))
+        chosen, n_halvings = self._select_number(table, choice, _Halving(strength, paths))
+        halvings = _Halvings(n_halvings, C, strength) if n_halvings > 0 else None
+        return _Selected(self._refine_cost(table, *chosen), halvings)
 
     def _select_number(
         self, table: TrainingTable, choice: InteractionChoice, first: _Halving
@@ -196,41 +206,53 @@ class InteractionPathEnsemble(PathEnsemble):
         while halvings[-1].n_interactions > 1 and not is_past_best(scores):
             halvings.append(self._halve_folds(table, choice, halvings[-1]))
             scores = np.column_stack([scores, halvings[-1].scores])
-        n_halvings = select_significant(scores)
-        if n_halvings > 0:
-            self.best_score_ = float(scores[:, n_halvings].mean())
+        best = select_significant(scores)
+        self.best_score_ = float(scores[:, best].mean())
         self.number_cv_results_ = _number_cv_results(halvings)
-        self.number_cv_results_["chosen"] = halvings[n_halvings].n_interactions
-        return halvings[n_halvings], n_halvings
+        self.number_cv_results_["chosen"] = float(halvings[best].n_interactions)
+        return halvings[best], best
 
     def _halve_folds(
         self, table: TrainingTable, choice: InteractionChoice, last: _Halving
     ) -> _Halving:
         """Fit and score the folds with half of their interactions and twice the strength."""
         n_threads = self._strength_threads(last.paths)
-        paths = []
-        for path in last.paths:
-            design, solutions = path.nearest_start(last.strength)
+
+        def halve(path: FoldPath) -> FoldPath:
+            design, solutions = self._solve_fold(table, path, last.strength, n_threads)
             halved = choice.halve(design, solutions, n_threads)
-            paths.append(FoldPath(path.fold, path.score, halved, (design, solutions)))
-        self._run_strengths(table, paths, single_value(2 * last.strength))
+            return FoldPath(path.fold, path.score, halved, (design, solutions))
+
+        paths = thread_map(halve, last.paths, self._path_threads(last.paths[0].design))
+        self._run_strengths(table, paths, single_value_grid(2 * last.strength))
         return _Halving(2 * last.strength, paths)
+
+    def _solve_fold(
+        self, table: TrainingTable, path: FoldPath, strength: float, n_threads: int
+    ) -> Start:
+        """Return the solutions of a fold for a strength, which were kept only for some."""
+        start = path.start_at(strength)
+        if start is not None:
+            return start
+        design = path.design.with_strength(strength)
+        starts = path.starts(strength, design)
+        return design, self._fit_fold(table, path, starts, design, self.C_, n_threads)[1]
 
     def _halve(
         self,
         table: TrainingTable,
         choice: InteractionChoice,
         design: Design,
-        selected: Selected,
+        halvings: _Halvings,
     ) -> Start:
         """Halve the interactions of all samples as those of the folds; return the last solution."""
-        design = design.with_strength(selected.first_strength)
-        solutions = self._solve_roughly(table, design, selected.first_C)
-        for _ in range(selected.n_halvings):
+        design = design.with_strength(halvings.strength)
+        solutions = self._solve_roughly(table, design, halvings.C)
+        for _ in range(halvings.n):
             halved = choice.halve(design, solutions, count_threads(self.n_jobs))
             starts = [halved.warm_start(solution, design) for solution in solutions]
             design = halved
-            solutions = self._solve_roughly(table, design, selected.first_C, starts)
+            solutions = self._solve_roughly(table, design, halvings.C, starts)
         return design, solutions
 
     def _refine_cost(self, table: TrainingTable, strength: float, paths: list[FoldPath]) -> float:
@@ -248,10 +270,7 @@ class InteractionPathEnsemble(PathEnsemble):
 
         Cs = self._run_path(refined, refined_cost_grid(self.C_), fit, "C")
         results = cv_results("C", Cs, refined)
-        strengths = product / results["param_C"]
-        results["param_interaction_strength"] = strengths
-        for params, own in zip(results["params"], strengths.tolist(), strict=True):
-            params["interaction_strength"] = own
+        add_strengths(results, product / results["param_C"])
         self.refined_cv_results_ = results
         C, self.best_score_ = self._best(self.refined_cv_results_, "C")
         self.C_: float = C
@@ -266,24 +285,19 @@ class InteractionPathEnsemble(PathEnsemble):
     ) -> list[FoldDesign]:
         """Return the folds that choose a strength: of many samples a single split."""
         is_number = self.cv is None or isinstance(self.cv, Integral)
-        if self.selection == "loo-bound" or not is_number or table.n_rows <= MAX_ROWS_OF_FOLDS:
+        if self.selection == "loo-bound" or not is_number or not self._has_many_rows(table):
             return folds
         fold = self._hold_out(table, _HELD_OUT_FRACTION, self.random_state)
         return [FoldDesign(fold, design)]
 
 
 def _number_cv_results(halvings: list[_Halving]) -> dict[str, Any]:
-    """Return the results of all numbers of interactions, as `cv_results` does; the largest last."""
-    by_number = {halving.n_interactions: halving for halving in reversed(halvings)}
-    paths = [
-        FoldPath(
-            path.fold,
-            path.score,
-            path.design,
-            fits={n: own.paths[k].fits[own.strength] for n, own in by_number.items()},
-        )
-        for k, path in enumerate(halvings[0].paths)
-    ]
+    """Return the results of all numbers of interactions, ascending, as `cv_results` does."""
+    by_number = {float(halving.n_interactions): halving for halving in reversed(halvings)}
+    paths = [replace(path, fits={}) for path in halvings[0].paths]
+    for n_interactions, halving in by_number.items():
+        for path, own in zip(paths, halving.paths, strict=True):
+            path.fits[n_interactions] = own.fits[halving.strength]
     results = cv_results("n_interactions", list(by_number), paths)
-    results["param_interaction_strength"] = np.array([own.strength for own in by_number.values()])
+    add_strengths(results, np.array([halving.strength for halving in by_number.values()]))
     return results

@@ -56,7 +56,7 @@ class InteractionChoice:
 
     def candidates(self, design: Design) -> list[int]:
         """Return the features that can interact: those that vary and are not excluded."""
-        varying = [d for d, column in enumerate(design.columns.columns) if _varies(column.weights)]
+        varying = [d for d, column in enumerate(design.columns.columns) if column.varies]
         return [d for d in varying if d not in self.excluded]
 
     def needs_screening(self, design: Design) -> bool:
@@ -100,7 +100,7 @@ class InteractionChoice:
         Their strength is doubled, so that the sum of their kernels keeps its size.
         """
         sizes = interaction_sizes(design, solutions)
-        largest = sorted(sizes, key=lambda term: -sizes[term])[: (len(sizes) + 1) // 2]
+        largest = set(sorted(sizes, key=lambda term: -sizes[term])[: (len(sizes) + 1) // 2])
         return design.with_interactions(
             [term for term in design.terms.interactions.terms if term in largest],
             max_cells=self.max_cells,
@@ -138,7 +138,3 @@ class InteractionChoice:
         pairs = screener.pairs(features, n)
         triples = {} if self.max_order == 2 else screener.triples(list(pairs)[:n], features)
         return pairs, triples
-
-
-def _varies(weights: np.ndarray) -> bool:
-    return int(np.count_nonzero(weights)) > 1

@@ -38,6 +38,9 @@ from everystump.estimators._stump_ensemble import BaseStumpEnsemble, FixedCEnsem
 
 # Largest tolerance of fits that only select C; they may be less accurate than the final one.
 _MAX_FOLD_TOL = 0.02
+# With more samples, the strength of interactions is chosen on a single split, and neither their
+# number nor weights of features are.
+_MAX_ROWS_OF_FOLDS = 30_000
 # With fewer codes, a fit is mostly Python code, which threads cannot speed up.
 _MIN_CODES_FOR_THREADS = 500_000
 
@@ -89,6 +92,9 @@ class PathEnsemble(BaseStumpEnsemble):
         if self.selection == "loo-bound":
             return self.tol
         return max(self.tol, min(self._loss_family().path_tolerance * self.tol, _MAX_FOLD_TOL))
+
+    def _has_many_rows(self, table: TrainingTable) -> bool:
+        return table.n_rows > _MAX_ROWS_OF_FOLDS
 
     def _paths(self, table: TrainingTable, folds: list[FoldDesign]) -> list[FoldPath]:
         return [FoldPath(fold, self._score(table, fold), design) for fold, design in folds]

@@ -136,6 +136,8 @@ class StumpBounds:
             )
         if isinstance(self.interactions, str | Integral) and self.interactions:
             reasons.append("interactions: the pairs were chosen on the training samples")
+        if np.any(getattr(self, "feature_weights_", 1.0) != 1.0):
+            reasons.append("feature_weights: the weights were chosen on the training samples")
         if not self._C_is_fixed:
             reasons.append("C was chosen on the training samples")
         return (*reasons, BALANCED) if self.class_weight == "balanced" else tuple(reasons)

@@ -198,7 +198,7 @@ class StumpRegressorCV(CPathEnsemble, _Regression):
     ----------
     C_, best_score_, scoring_, feature_weights_, cv_results_, interaction_cv_results_
         As in `StumpSVCCV`.
-    number_cv_results_, refined_cv_results_
+    weights_cv_results_, number_cv_results_, refined_cv_results_
         As in `StumpSVCCV`.
     shapes_, link_, target_scale_, certificate_, dual_coef_, intercept_, n_iter_, exact_
         Results of the fit on all samples with ``C_``, as in `StumpRegressor`.

@@ -169,20 +169,21 @@ class StumpSVCCV(CPathClassifier):
         and "loo-bound" the smallest bound on the leave-one-out error, which needs no folds
         (`everystump.bounds.loo_bound`) but does not support ``monotonic_cst``.
     feature_weights : {"auto", "adaptive", "equal"}, default="auto"
-        Weights of the features in `measure`.  "adaptive" regularizes features less whose curves are
-        large: after C, weights are chosen in proportion to the standard deviations of the curves
+        Weights of the features in `measure`.  "adaptive" regularizes features with large curves
+        less: after C, weights are chosen in proportion to the standard deviations of the curves
         over the training samples, at least 0.3 times their mean, and then C once more.  "auto" uses
-        these weights if they improve the score by more than half a standard error; with more than
-        30,000 samples or ``selection="loo-bound"``, it is the same as "equal".
+        these weights if they improve the score by more than half a standard error over the folds
+        (at all if there is one fold); with more than 30,000 samples or
+        ``selection="loo-bound"``, it is the same as "equal".
     interaction_strength : float, array-like or None, default=None
         Strength of the interactions; see `StumpSVC`.  If None, it is chosen after C by
         cross-validation along a path, or if there are more than 30,000 samples on a single split;
         if an array, among its values.  In both cases the additive model is kept unless interactions
         improve its score by more than half a standard error.
     interactions : int, "auto" or list of tuples, default="auto"
-        Interactions of features; see `StumpSVC`.  After the strength, "auto" also chooses how many
-        to keep, with ``selection="cv"`` and if neither `Cs` nor `interaction_strength` lists
-        values.  With ``selection="loo-bound"``, "auto" includes none.
+        Interactions of features; see `StumpSVC`.  "auto" also chooses how many to keep, if `Cs` is
+        an integer, `interaction_strength` is None, `selection` is "cv" and their strength is chosen
+        on several folds.  With ``selection="loo-bound"``, "auto" includes none.
     interaction_bins, max_interaction_order
         As in `StumpSVC`.
     measure, max_bins, categorical_features, fit_intercept, feature_range, monotonic_cst
@@ -204,6 +205,9 @@ class StumpSVCCV(CPathClassifier):
         Results of the path in the format of `GridSearchCV`, with the largest duality gap of each C,
         the number of folds (``n_splits``) and the selected value (``chosen``), which is ``C_``
         unless C was refined with interactions.
+    weights_cv_results_ : dict of ndarrays
+        Results of the path of C with adaptive weights, if they were tried; ``cv_results_`` is the
+        same if they were chosen.
     feature_weights_ : ndarray of shape (n_features,)
         Weights of the features.  The model is that of `StumpSVC` with ``C_`` and the measure
         ``everystump.measures.Weighted(measure, feature_weights_)``.
@@ -211,7 +215,8 @@ class StumpSVCCV(CPathClassifier):
         Results of the path of `interaction_strength` in the format of `GridSearchCV`, if there was
         one; a strength of 0 stands for the model without interactions.
     number_cv_results_ : dict of ndarrays
-        Results of the path of the number of interactions, if there was one.
+        Results of the path of the number of interactions (``param_n_interactions``) and of their
+        strength (``param_interaction_strength``), if there was one; ``chosen`` is the number.
     refined_cv_results_ : dict of ndarrays
         Results of pairs of C and strength with the same product, if there were any; ``C_`` and
         ``interaction_strength_`` are the best of them.

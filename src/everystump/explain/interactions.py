@@ -40,7 +40,8 @@ def measure_interactions(
     y : array-like of shape (n_samples,)
         Class labels, or for a regressor the numbers to predict.
     estimator : StumpSVC, StumpLogisticRegression, StumpRegressor or a CV version, default=None
-        The additive model; it is cloned, and its own `interactions` are ignored.
+        The additive model; it is cloned, and its own `interactions` and `feature_weights` are
+        ignored.
         ``StumpLogisticRegression()`` by default; pass ``StumpRegressor()`` for a regression.
     interaction_strength : float, default=0.1
         Strength of the interactions, as in `StumpSVC`.  With a smaller strength, smoother

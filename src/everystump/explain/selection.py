@@ -65,7 +65,8 @@ class PathDisplay(AxesDisplay):
     param : {"C", "interaction_strength"}
         The parameter that varies along the path.
     refined : float or None
-        The final value, if C was chosen once more with interactions.
+        The final value, if it is that of a later choice: C is chosen once more with interactions,
+        and their strength changes with it and if fewer of them are kept.
     figure_, ax_ : matplotlib Figure and Axes
         The plot, set by `plot`.
     """

@@ -131,14 +131,12 @@ function explainC(path, interactions, score) {
 
 function explainStrength({ path: { chosen }, strength, chosen_from: nTried }) {
   const isOther = typeof strength === "number" && chosen > 0 && strength !== chosen;
-  const name = `Strength\u00a0=\u00a0${formatNumber(chosen)} was chosen`;
-  const other = !isOther ? "" : nTried
-    ? ` for all ${nTried} interactions; those of the model were significantly better, with a ` +
-      `strength of ${formatNumber(strength)}`
-    : `; it is ${formatNumber(strength)} for the C chosen with interactions`;
+  const other = isOther ? `; it is ${formatNumber(strength)} for the C chosen with interactions` : "";
+  const fewer = `for all ${nTried} interactions; fewer scored better and were kept, ` +
+    `with a strength of ${formatNumber(strength)}`;
   return "The strength of interactions weights them relative to the curves: a small strength " +
     "gives weak interactions, and 0 stands for a model without interactions. " +
-    `${name}${other}.`;
+    `Strength\u00a0=\u00a0${formatNumber(chosen)} was chosen${nTried ? ` ${fewer}` : other}.`;
 }
 
 /** Whether the scores of a path are negated losses, as scikit-learn's neg_log_loss. */
