@@ -134,7 +134,7 @@ class PathDisplay(AxesDisplay):
         label = _PATHS[self.param].label
         choice = f"chosen {label} = {self.chosen:.3g}" if self.chosen else "chosen: no interactions"
         if self.refined is not None and self.refined != self.chosen:
-            choice += f", then {self.refined:.3g}"
+            choice += f"; {self.refined:.3g} in the final model"
         _mark_chosen(ax, positions[np.argmin(np.abs(values - self.chosen))], choice)
         ax.set_xscale("log", base=2)
         if values[0] == 0:
