@@ -308,3 +308,17 @@ def test_bounds_name_the_weights(table):
         bound = loo_bound(model, X, labels)
         assert not bound.holds
         assert any("feature_weights" in text for text in bound.violations) is expected
+
+
+@pytest.mark.parametrize("seed", [1, 3, 5])
+def test_the_second_path_does_not_slide_along_a_plateau(seed):
+    """Where curves are useless, tiny values of C are alike: the climb ends near the first C."""
+    rng = np.random.default_rng(seed)
+    X = rng.uniform(-1, 1, size=(450, 20))
+    y = (X[:, 0] * X[:, 1] > 0) ^ (rng.random(450) < 0.05)
+    equal, adaptive, auto = (
+        StumpLogisticRegressionCV(interactions=0, feature_weights=how).fit(X, y)
+        for how in ("equal", "adaptive", "auto")
+    )
+    assert adaptive.C_ > equal.C_ / 3
+    assert auto.C_ == equal.C_ and np.all(auto.feature_weights_ == 1)

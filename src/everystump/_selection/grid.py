@@ -25,7 +25,7 @@ _N_STANDARD_ERRORS = 2.0
 # A model with interactions, or with other weights, must gain this many standard errors.
 _MIN_GAIN_IN_ERRORS = 0.5
 # The level of significance at which a value must be better than another one.
-_LEVEL = 0.01
+_LEVEL = 0.05
 # A climbing grid does not go on for a smaller relative gain of the mean score.
 _MIN_RELATIVE_GAIN = 1e-4
 # Mean scores with a smaller relative difference are equal up to rounding.
@@ -145,9 +145,10 @@ class ClimbingGrid(PathGrid):
         return []
 
     def _best(self, values: np.ndarray, mean: np.ndarray) -> float:
-        """Return the best value; of about equal ones the first known one, or the smallest."""
+        """Return the best value; of about equal ones the one to begin with, or the smallest."""
         equal = values[mean >= mean.max() - _MIN_RELATIVE_GAIN * np.abs(mean).max()]
-        return next((value for value in self._known if value in equal), float(equal[0]))
+        single = self._first if len(self._first) == 1 else []
+        return next((value for value in [*self._known, *single] if value in equal), float(equal[0]))
 
 
 def refined_cost_grid(C: float) -> PathGrid:
@@ -223,11 +224,25 @@ def exceeds_error(gains: np.ndarray) -> bool:
     return bool(np.all(mean > _MIN_GAIN_IN_ERRORS * error))
 
 
+def is_relevant(gains: np.ndarray, scores: np.ndarray) -> bool:
+    """Whether gains over scores exceed their error, and are not tiny relative to the scores.
+
+    Examples
+    --------
+    >>> gains = np.array([0.1, 0.2, 0.1])
+    >>> is_relevant(gains, np.full(3, 0.5)), is_relevant(1e-4 * gains, np.full(3, 0.5))
+    (True, False)
+    """
+    return exceeds_error(gains) and bool(
+        np.mean(gains) > _MIN_RELATIVE_GAIN * np.abs(np.mean(scores))
+    )
+
+
 def select_significant(scores: np.ndarray) -> int:
     """Return the index of the best value that is significantly better than the first; 0 if none is.
 
     ``scores`` has one row per fold.  Each value is compared by a paired t-test over the folds at
-    the 1% level.  The level is nominal: folds share training samples, and there is no correction
+    the 5% level.  The level is nominal: folds share training samples, and there is no correction
     for several values.
 
     Examples

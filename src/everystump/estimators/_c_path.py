@@ -13,7 +13,7 @@ from everystump._core.solvers.problem import Solution
 from everystump._core.term_sizes import adaptive_weights
 from everystump._core.threads import thread_map
 from everystump._core.weighted_measure import Weighted
-from everystump._selection.grid import PathGrid, cost_grid, exceeds_error, next_cost_grid
+from everystump._selection.grid import PathGrid, cost_grid, is_relevant, next_cost_grid
 from everystump._tables.training_table import TrainingTable
 from everystump.estimators._fold_path import FoldDesign, FoldPath, cv_results, path_scores
 from everystump.estimators._interaction_path import InteractionPathEnsemble
@@ -76,7 +76,8 @@ class CPathEnsemble(InteractionPathEnsemble):
         reweighted = thread_map(reweight, folds, n_threads)
         adaptive = self._choose_cost(table, reweighted, next_cost_grid(self.Cs, C))
         self.weights_cv_results_ = adaptive.results
-        if self.feature_weights == "auto" and not exceeds_error(adaptive.scores - equal.scores):
+        gains = adaptive.scores - equal.scores
+        if self.feature_weights == "auto" and not is_relevant(gains, equal.scores):
             return design, others
         self._store_cost(adaptive)
         self.feature_weights_ = self._adaptive_weights(table, design, C)
