@@ -7,7 +7,6 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
-from scipy.special import stdtrit
 
 from everystump._arguments import as_float_array
 
@@ -24,8 +23,6 @@ _MIN_GAIN = 1e-3
 _N_STANDARD_ERRORS = 2.0
 # A model with interactions, or with other weights, must gain this many standard errors.
 _MIN_GAIN_IN_ERRORS = 0.5
-# The level of significance at which a value must be better than another one.
-_LEVEL = 0.05
 # A climbing grid does not go on for a smaller relative gain of the mean score.
 _MIN_RELATIVE_GAIN = 1e-4
 # Mean scores with a smaller relative difference are equal up to rounding.
@@ -212,8 +209,8 @@ def is_past_best(scores: np.ndarray) -> bool:
     return bool(np.all(mean > _N_STANDARD_ERRORS * error))
 
 
-def exceeds_error(gains: np.ndarray) -> bool:
-    """Whether the mean gain over the folds is more than half its standard error.
+def exceeds_error(gains: np.ndarray, n_errors: float = _MIN_GAIN_IN_ERRORS) -> bool:
+    """Whether the mean gain over the folds is more than half, or so many, standard errors.
 
     Examples
     --------
@@ -221,7 +218,7 @@ def exceeds_error(gains: np.ndarray) -> bool:
     (True, False)
     """
     mean, error = _mean_and_error(gains)
-    return bool(np.all(mean > _MIN_GAIN_IN_ERRORS * error))
+    return bool(np.all(mean > n_errors * error))
 
 
 def is_relevant(gains: np.ndarray, scores: np.ndarray) -> bool:
@@ -236,25 +233,6 @@ def is_relevant(gains: np.ndarray, scores: np.ndarray) -> bool:
     return exceeds_error(gains) and bool(
         np.mean(gains) > _MIN_RELATIVE_GAIN * np.abs(np.mean(scores))
     )
-
-
-def select_significant(scores: np.ndarray) -> int:
-    """Return the index of the best value that is significantly better than the first; 0 if none is.
-
-    ``scores`` has one row per fold.  Each value is compared by a paired t-test over the folds at
-    the 5% level.  The level is nominal: folds share training samples, and there is no correction
-    for several values.
-
-    Examples
-    --------
-    >>> select_significant(np.array([[0.5, 0.9, 0.8], [0.4, 0.8, 0.7], [0.5, 0.8, 0.9]]))
-    1
-    >>> select_significant(np.array([[0.5, 0.9, 0.4], [0.4, 0.2, 0.7], [0.5, 0.8, 0.3]]))
-    0
-    """
-    mean, error = _mean_and_error(scores - scores[:, :1])
-    significant = mean > stdtrit(len(scores) - 1, 1 - _LEVEL) * error
-    return int(np.argmax(np.where(significant, mean, 0.0)))
 
 
 def _mean_and_error(gains: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

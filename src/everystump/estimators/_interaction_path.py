@@ -16,7 +16,6 @@ from everystump._selection.grid import (
     exceeds_error,
     is_past_best,
     refined_cost_grid,
-    select_significant,
     single_value_grid,
     strength_grid,
 )
@@ -200,13 +199,15 @@ class InteractionPathEnsemble(PathEnsemble):
         """Halve the number of interactions repeatedly; return the best, and how many halvings.
 
         Each fold keeps the interactions that are largest in its own solution.  All remain unless
-        fewer are significantly better.
+        the best number gains more than one standard error.
         """
         halvings, scores = [first], first.scores[:, None]
         while halvings[-1].n_interactions > 1 and not is_past_best(scores):
             halvings.append(self._halve_folds(table, choice, halvings[-1]))
             scores = np.column_stack([scores, halvings[-1].scores])
-        best = select_significant(scores)
+        best = int(np.argmax(scores.mean(axis=0)))
+        if not exceeds_error(scores[:, best] - first.scores, n_errors=1.0):
+            best = 0
         self.best_score_ = float(scores[:, best].mean())
         self.number_cv_results_ = _number_cv_results(halvings)
         self.number_cv_results_["chosen"] = float(halvings[best].n_interactions)
