@@ -13,6 +13,7 @@ from stored_models import table
 from test_modelfile_damaged import holds, rewrite
 
 import everystump
+from everystump._core.measures import Mixed
 
 FOLDER = Path(__file__).parent / "older_model_files"
 KNOWN = json.loads((FOLDER / "scores.json").read_text(encoding="utf-8"))
@@ -44,6 +45,26 @@ def test_an_edited_model_stays_edited():
     assert len(model.feature_info_) == 2 and model.edits_
     with pytest.raises(ValueError, match="was edited"):
         _ = model.dual_coef_
+
+
+def test_models_of_files_without_feature_weights_have_equal_ones():
+    model = everystump.load(FOLDER / "stump_logistic_cv.stump")
+    assert model.feature_weights == "equal"
+
+
+def test_bands_are_not_computed_with_other_masses_than_the_model_has(tmp_path, monkeypatch):
+    """As for models of categories from before levels had half the mass of an indicator."""
+    X, y = table(2)
+    X = pd.DataFrame(X[:, :2], columns=["a", "b"]).assign(kind=np.where(X[:, 2] > 0, "s", "t"))
+    with monkeypatch.context() as earlier:
+        earlier.setattr(Mixed, "level_mass", None)
+        model = everystump.StumpLogisticRegression().fit(X, y)
+    everystump.save(model, tmp_path / "model.stump")
+    again = everystump.load(tmp_path / "model.stump")
+    np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))
+    with pytest.raises(ValueError, match="masses of stumps under measure='mixed' have changed"):
+        again.compute_bands(X, y)
+    again.fit(X, y).compute_bands(X, y)
 
 
 def test_every_older_file_is_tested():

@@ -117,7 +117,10 @@ def test_settings_name_what_differs(models):
 
 def test_settings_of_chosen_parameters():
     model = StumpLogisticRegressionCV(Cs=[0.1, 1.0], interactions=0).fit(X, Y)
-    model.about_ = {"path": {"chosen": model.C_, "scoring": model.scoring_}}
+    model.about_ = {
+        "path": {"chosen": model.C_, "scoring": model.scoring_},
+        "feature_weights": dict(zip("abc", model.feature_weights_.tolist(), strict=False)),
+    }
     edited = model.flatten_curve("b")
     edited.about_ = model.about_
     settings = summarize_comparison(model, edited, NEW_X, NEW_Y)["settings"]

@@ -65,5 +65,14 @@ def test_refinement_stops_on_a_plateau():
     assert len(run(strength_grid(None, 1.0), lambda log: 0.9)) == 4
 
 
+@pytest.mark.parametrize("unit", [1e-9, 1e-3, 1.0])
+def test_scores_near_the_best_possible_one_are_still_compared(unit):
+    """A R² of 0.9999 is not about equal to one of 0.99999, as losses of 1e-4 and 1e-5 are not."""
+    expected = logs(run(refined_cost_grid(1.0), lambda log: -unit * (1.0 + abs(log + 3))))
+    assert expected == [-4, -3, -2, -1, 0]
+    found = logs(run(refined_cost_grid(1.0), lambda log: 1.0 - unit * 0.2 * (1.0 + abs(log + 3))))
+    assert found == expected
+
+
 def test_listed_strengths_are_all_tried():
     assert run(strength_grid([1.0, 0.1, 1.0], 5.0), lambda log: log) == [0.1, 1.0]

@@ -50,16 +50,17 @@ class Measure(ABC):
         Whether curves are exactly linear between their knots.
     uses_counts : bool
         Whether masses depend on the rows, not only on the range of the feature.
-    level_mass, missing_mass : float
-        The mass of a stump "is this level" of a category, and of "is missing" of a number; a
-        missing category is a level.
+    indicator_mass : float
+        The mass of a stump "is this level" or "is missing".
+    level_mass : float or None
+        The mass of a stump "is this level", if it differs; a missing category is a level.
     """
 
     is_step = False
     is_piecewise_linear = True
     uses_counts = True
-    level_mass = 2.0
-    missing_mass = 2.0
+    indicator_mass = 2.0
+    level_mass: float | None = None
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}()"
@@ -96,7 +97,9 @@ class Measure(ABC):
             return np.empty(0)
         weights = column.weights[column.first if column.is_category else column.missing_bin :]
         total = column.weights.sum()
-        mass = self.level_mass if column.is_category else self.missing_mass
+        mass = self.indicator_mass
+        if column.is_category and self.level_mass is not None:
+            mass = self.level_mass
         return np.where((weights > 0) & (weights < total), mass, 0.0)
 
     def thresholds(self, d: int) -> np.ndarray | None:
@@ -116,7 +119,7 @@ class Lebesgue(Measure):
     """Length in the feature's own units: exactly the stump kernel of Definition 2."""
 
     uses_counts = False
-    level_mass = missing_mass = 1.0
+    indicator_mass = 1.0
 
     def masses(self, column: Column, d: int) -> Masses:
         """Return the length of every gap."""
@@ -171,7 +174,7 @@ class Middle(Measure):
     """One stump of mass 1 in the middle of every gap (SVM-Mid); curves are step functions."""
 
     is_step = True
-    level_mass = missing_mass = 1.0
+    indicator_mass = 1.0
 
     def masses(self, column: Column, d: int) -> Masses:
         """Return 1 for every gap."""
@@ -246,7 +249,7 @@ class Density(Measure):
 
     uses_counts = False
     is_piecewise_linear = False
-    level_mass = missing_mass = 1.0
+    indicator_mass = 1.0
     _PIECES = 32
 
     def __init__(self, function: Function | Sequence[Function]) -> None:

@@ -116,7 +116,7 @@ def surface_weights(estimator: Any, n_surfaces: int) -> tuple[np.ndarray, ...]:
 
 
 def certificate_and_path(model: Any) -> dict[str, Any]:
-    """Return the certificate and the C path of a model, if it has them.
+    """Return the certificate, the C path and the feature weights of a model, if it has them.
 
     Returns
     -------
@@ -124,7 +124,7 @@ def certificate_and_path(model: Any) -> dict[str, Any]:
         ``certificate``: that of the class with the largest duality gap, whose label is ``class`` if
         there are several, and ``over``, the kind of model over which it is optimal; ``path``: the
         values of C, the mean and standard deviation of their scores, the name of the score, and
-        the chosen C.
+        the chosen C; ``feature_weights``: the weight of each feature by name, unless all are 1.
     """
     record: dict[str, Any] = {}
     certificates: Any = getattr(model, "certificate_", None)
@@ -141,6 +141,10 @@ def certificate_and_path(model: Any) -> dict[str, Any]:
     # A single value of C is not a choice.
     if results is not None and len(results.get("param_C", ())) > 1 and hasattr(model, "C_"):
         record["path"] = _path(model, results, "C", model.C_)
+    weights = getattr(model, "feature_weights_", None)
+    if weights is not None and np.any(weights != 1):
+        names = map(str, feature_names(model.feature_info_))
+        record["feature_weights"] = dict(zip(names, weights.tolist(), strict=True))
     return record
 
 

@@ -23,7 +23,8 @@ _MIN_GAIN = 1e-3
 _N_STANDARD_ERRORS = 2.0
 # A model with interactions, or with other weights, must gain this many standard errors.
 _MIN_GAIN_IN_ERRORS = 0.5
-# A climbing grid does not go on for a smaller relative gain of the mean score.
+# Smaller gains do not count, relative to what the best possible score would gain: a climbing grid
+# does not go on for them, and weights are not used for them.
 _MIN_RELATIVE_GAIN = 1e-4
 # Mean scores with a smaller relative difference are equal up to rounding.
 _ROUNDING = 1e-12
@@ -143,7 +144,7 @@ class ClimbingGrid(PathGrid):
 
     def _best(self, values: np.ndarray, mean: np.ndarray) -> float:
         """Return the best value; of about equal ones the one to begin with, or the smallest."""
-        equal = values[mean >= mean.max() - _MIN_RELATIVE_GAIN * np.abs(mean).max()]
+        equal = values[mean >= mean.max() - _irrelevant_gain(mean.max())]
         single = self._first if len(self._first) == 1 else []
         return next((value for value in [*self._known, *single] if value in equal), float(equal[0]))
 
@@ -169,11 +170,6 @@ def next_cost_grid(Cs: Any, C: float) -> PathGrid:
     low, high = 2.0**-_EXTENSION_LOG2, 2.0**_EXTENSION_LOG2
     factor = 2.0 ** ((_C_RANGE[1] - _C_RANGE[0]) / (int(Cs) - 1))
     return ClimbingGrid([], [C], factor, low, high, upwards=False)
-
-
-def single_value_grid(value: float) -> PathGrid:
-    """Return the grid of one value."""
-    return FixedGrid([value], "value", "a positive finite number")
 
 
 def strength_grid(strength: Any, C: float) -> PathGrid:
@@ -210,7 +206,7 @@ def is_past_best(scores: np.ndarray) -> bool:
 
 
 def exceeds_error(gains: np.ndarray, n_errors: float = _MIN_GAIN_IN_ERRORS) -> bool:
-    """Whether the mean gain over the folds is more than half, or so many, standard errors.
+    """Whether the mean gain over the folds is more than ``n_errors`` standard errors.
 
     Examples
     --------
@@ -226,13 +222,21 @@ def is_relevant(gains: np.ndarray, scores: np.ndarray) -> bool:
 
     Examples
     --------
-    >>> gains = np.array([0.1, 0.2, 0.1])
-    >>> is_relevant(gains, np.full(3, 0.5)), is_relevant(1e-4 * gains, np.full(3, 0.5))
-    (True, False)
+    >>> gains = np.array([1e-5, 2e-5, 1e-5])
+    >>> is_relevant(gains, np.full(3, 0.5)), is_relevant(gains, np.full(3, 0.999))
+    (False, True)
     """
-    return exceeds_error(gains) and bool(
-        np.mean(gains) > _MIN_RELATIVE_GAIN * np.abs(np.mean(scores))
-    )
+    return exceeds_error(gains) and bool(np.mean(gains) > _irrelevant_gain(float(np.mean(scores))))
+
+
+def _irrelevant_gain(score: float) -> float:
+    """Return the largest gain over a score that does not count.
+
+    The best possible score is taken as 1 if that is above the score, as for R² and accuracy, and as
+    0 for negative ones, such as negated losses.
+    """
+    best = 1.0 if 0 < score <= 1 else 0.0
+    return max(_MIN_RELATIVE_GAIN * abs(best - score), _ROUNDING * abs(score))
 
 
 def _mean_and_error(gains: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -57,6 +57,8 @@ def _optimization(about: dict[str, Any]) -> list[tuple[str, str]]:
         path = about["path"]
         how = f"the best of {len(path['C'])} values by cross-validated {_score_name(path)}"
         pairs.append(("C", f"{path['chosen']:.3g}, {how}{_refined(about)}"))
+    if "feature_weights" in about:
+        pairs.append(("Weights", _weights(about["feature_weights"])))
     if "interactions" in about:
         pairs.append(("Interactions", _interactions(about["interactions"])))
     certificate = about.get("certificate")
@@ -67,6 +69,15 @@ def _optimization(about: dict[str, Any]) -> list[tuple[str, str]]:
             text += f", for class “{certificate['class']}”, which has the largest gap"
         pairs.append(("Certificate", text))
     return pairs
+
+
+def _weights(weights: dict[str, float]) -> str:
+    """Return the range of the weights of features, and which one is the largest."""
+    low, largest = min(weights.values()), max(weights, key=weights.__getitem__)
+    return (
+        f"{low:.2g} to {weights[largest]:.2g} (“{largest}”): features with large curves are "
+        f"regularized less, which improves the cross-validated score"
+    )
 
 
 def _refined(about: dict[str, Any]) -> str:

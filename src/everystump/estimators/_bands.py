@@ -27,6 +27,8 @@ class BandsMixin:
     """Standard errors of curves and surfaces, which need the training data once more."""
 
     if TYPE_CHECKING:  # the other base classes define these
+        half_mass_: float
+        measure: Any
         interaction_bins: int
         interaction_strength_: float
         interactions_: list
@@ -167,6 +169,11 @@ class BandsMixin:
                 "in the same order and with the same weights."
             )
         design = design.with_measure(self._fitted_measure())
+        if not np.isclose(design.half_mass, self.half_mass_, rtol=1e-6):
+            raise ValueError(
+                f"The masses of stumps under measure={self.measure!r} have changed since the model "
+                f"was fitted by an earlier version of everystump; fit it again."
+            )
         if not self.interactions_:
             return table, design
         return table, design.with_interactions(

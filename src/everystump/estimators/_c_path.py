@@ -15,7 +15,13 @@ from everystump._core.threads import thread_map
 from everystump._core.weighted_measure import Weighted
 from everystump._selection.grid import PathGrid, cost_grid, is_relevant, next_cost_grid
 from everystump._tables.training_table import TrainingTable
-from everystump.estimators._fold_path import FoldDesign, FoldPath, cv_results, path_scores
+from everystump.estimators._fold_path import (
+    FoldDesign,
+    FoldPath,
+    cv_results,
+    path_fits,
+    path_scores,
+)
 from everystump.estimators._interaction_path import InteractionPathEnsemble
 
 
@@ -58,7 +64,8 @@ class CPathEnsemble(InteractionPathEnsemble):
         """Choose C, then weights of the features and C with them, unless weights are equal.
 
         Return the design, and the folds that choose the strength of interactions.  As a fold must
-        not know its held-out samples, its weights are those of its own training samples.
+        not know the labels of its held-out samples, its weights are those of a fit to its own
+        training samples.
         """
         folds = [FoldDesign(fold, design) for fold in self._folds(table)]
         equal = self._choose_cost(table, folds, cost_grid(self.Cs))
@@ -107,7 +114,8 @@ class CPathEnsemble(InteractionPathEnsemble):
         def fit(path: FoldPath, C: float) -> None:
             self._fit_and_score(table, path, C, path.design, C)
 
-        results = cv_results("C", self._run_path(paths, grid, fit, "C"), paths)
+        Cs = self._run_path(paths, grid, fit, "C")
+        results = cv_results("C", Cs, path_fits(Cs, paths))
         C, mean_score = self._best(results, "C")
         return _ChosenC(C, mean_score, path_scores([C], paths)[:, 0], results)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -77,9 +78,19 @@ class FoldPath:
         return FoldPath(self.fold, self.score, self.design, start, {new_value: self.fits[value]})
 
 
-def path_scores(values: list[float], paths: list[FoldPath]) -> np.ndarray:
+def path_fits(values: Sequence[float], paths: Sequence[FoldPath]) -> list[list[Fit]]:
+    """Return the results of each value, for each fold."""
+    return [[path.fits[value] for value in values] for path in paths]
+
+
+def path_scores(values: Sequence[float], paths: Sequence[FoldPath]) -> np.ndarray:
     """Return the scores, of shape (n_folds, n_values)."""
-    scores = np.array([[path.fits[value].score for value in values] for path in paths])
+    return fit_scores(path_fits(values, paths))
+
+
+def fit_scores(fits: Sequence[Sequence[Fit]]) -> np.ndarray:
+    """Return the scores of fits, of shape (n_folds, n_values); raise if one is not finite."""
+    scores = np.array([[fit.score for fit in row] for row in fits])
     if not np.all(np.isfinite(scores)):
         k = int(np.flatnonzero(~np.isfinite(scores).all(axis=1))[0])
         raise ValueError(
@@ -89,10 +100,9 @@ def path_scores(values: list[float], paths: list[FoldPath]) -> np.ndarray:
     return scores
 
 
-def cv_results(name: str, values: list[float], paths: list[FoldPath]) -> dict[str, Any]:
-    """Return the results of all fits along the path of a parameter, as GridSearchCV does."""
-    scores = path_scores(values, paths)
-    fits = [[path.fits[value] for value in values] for path in paths]
+def cv_results(name: str, values: Sequence[float], fits: Sequence[Sequence[Fit]]) -> dict[str, Any]:
+    """Return the results of the values of a parameter, for each fold, as GridSearchCV does."""
+    scores = fit_scores(fits)
     fit_times, score_times, gaps = (
         np.array([[getattr(fit, part) for fit in row] for row in fits])
         for part in ("fit_time", "score_time", "gap")
@@ -109,7 +119,7 @@ def cv_results(name: str, values: list[float], paths: list[FoldPath]) -> dict[st
         "mean_score_time": score_times.mean(axis=0),
         "std_score_time": score_times.std(axis=0),
         "max_gap": gaps.max(axis=0),
-        "n_splits": len(paths),
+        "n_splits": len(fits),
     }
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any, NamedTuple
 
@@ -16,7 +16,6 @@ from everystump._selection.grid import (
     exceeds_error,
     is_past_best,
     refined_cost_grid,
-    single_value_grid,
     strength_grid,
 )
 from everystump._tables.training_table import TrainingTable
@@ -26,13 +25,10 @@ from everystump.estimators._fold_path import (
     Start,
     add_strengths,
     cv_results,
+    path_fits,
     path_scores,
 )
-from everystump.estimators._interactions import (
-    SCREENING_STRENGTH,
-    AdditiveFit,
-    InteractionChoice,
-)
+from everystump.estimators._interactions import SCREENING_STRENGTH, AdditiveFit, InteractionChoice
 from everystump.estimators._path import PathEnsemble
 
 # The fraction of many samples that is held out to choose the strength of interactions.
@@ -43,21 +39,21 @@ class _Selected(NamedTuple):
     """The strength that was chosen, 0 for no interactions, and how their number is halved."""
 
     strength: float
-    halvings: _Halvings | None = None
+    plan: _HalvingPlan | None = None
 
 
-class _Halvings(NamedTuple):
+class _HalvingPlan(NamedTuple):
     """How often the number of interactions is halved, and with which C and strength that begins.
 
     The strength doubles with each halving.
     """
 
-    n: int
+    n_halvings: int
     C: float
     strength: float
 
 
-class _Halving(NamedTuple):
+class _NumberStep(NamedTuple):
     """The folds with the same number of interactions, and their strength."""
 
     strength: float
@@ -102,8 +98,8 @@ class InteractionPathEnsemble(PathEnsemble):
         if selected.strength == 0.0:
             return design, None
         source, solutions = design, additive
-        if selected.halvings is not None:
-            source, solutions = self._halve(table, choice, extended, selected.halvings)
+        if selected.plan is not None:
+            source, solutions = self._halve(table, choice, extended, selected.plan)
             extended = source
         extended = extended.with_strength(selected.strength)
         starts = [extended.warm_start(solution, source) for solution in solutions]
@@ -153,8 +149,9 @@ class InteractionPathEnsemble(PathEnsemble):
 
         thread_map(fit_additive, paths, self._path_threads(design))
         grid = strength_grid(self.interaction_strength, self.C_)
-        strengths = self._run_strengths(table, paths, grid)
-        self.interaction_cv_results_ = cv_results("interaction_strength", [0.0, *strengths], paths)
+        strengths = [0.0, *self._run_strengths(table, paths, grid)]
+        fits = path_fits(strengths, paths)
+        self.interaction_cv_results_ = cv_results("interaction_strength", strengths, fits)
         best, self.best_score_ = self._best(self.interaction_cv_results_, "interaction_strength")
         if best == 0.0:
             return _Selected(0.0)
@@ -189,44 +186,49 @@ class InteractionPathEnsemble(PathEnsemble):
             return _Selected(strength)
         if choice.requested != "auto" or len(paths) == 1:
             return _Selected(self._refine_cost(table, strength, paths))
-        chosen, n_halvings = self._select_number(table, choice, _Halving(strength, paths))
-        halvings = _Halvings(n_halvings, C, strength) if n_halvings > 0 else None
-        return _Selected(self._refine_cost(table, *chosen), halvings)
+        chosen, n_halvings = self._select_number(table, choice, _NumberStep(strength, paths))
+        plan = _HalvingPlan(n_halvings, C, strength) if n_halvings > 0 else None
+        return _Selected(self._refine_cost(table, chosen.strength, chosen.paths), plan)
 
     def _select_number(
-        self, table: TrainingTable, choice: InteractionChoice, first: _Halving
-    ) -> tuple[_Halving, int]:
+        self, table: TrainingTable, choice: InteractionChoice, first: _NumberStep
+    ) -> tuple[_NumberStep, int]:
         """Halve the number of interactions repeatedly; return the best, and how many halvings.
 
         Each fold keeps the interactions that are largest in its own solution.  All remain unless
         the best number gains more than one standard error.
         """
-        halvings, scores = [first], first.scores[:, None]
-        while halvings[-1].n_interactions > 1 and not is_past_best(scores):
-            halvings.append(self._halve_folds(table, choice, halvings[-1]))
-            scores = np.column_stack([scores, halvings[-1].scores])
+        steps, scores = [first], first.scores[:, None]
+        while steps[-1].n_interactions > 1 and not is_past_best(scores):
+            steps.append(self._halve_folds(table, choice, steps[-1]))
+            scores = np.column_stack([scores, steps[-1].scores])
+        halved = [path for step in steps[1:] for path in step.paths]
+        self._warn_if_folds_not_converged(halved, "the number of interactions")
         best = int(np.argmax(scores.mean(axis=0)))
         if not exceeds_error(scores[:, best] - first.scores, n_errors=1.0):
             best = 0
         self.best_score_ = float(scores[:, best].mean())
-        self.number_cv_results_ = _number_cv_results(halvings)
-        self.number_cv_results_["chosen"] = float(halvings[best].n_interactions)
-        return halvings[best], best
+        self.number_cv_results_ = _number_cv_results(steps)
+        self.number_cv_results_["chosen"] = steps[best].n_interactions
+        return steps[best], best
 
     def _halve_folds(
-        self, table: TrainingTable, choice: InteractionChoice, last: _Halving
-    ) -> _Halving:
+        self, table: TrainingTable, choice: InteractionChoice, last: _NumberStep
+    ) -> _NumberStep:
         """Fit and score the folds with half of their interactions and twice the strength."""
-        n_threads = self._strength_threads(last.paths)
+        strength, n_threads = 2 * last.strength, self._strength_threads(last.paths)
+        with self._count_fits(len(last.paths)) as tick:
 
-        def halve(path: FoldPath) -> FoldPath:
-            design, solutions = self._solve_fold(table, path, last.strength, n_threads)
-            halved = choice.halve(design, solutions, n_threads)
-            return FoldPath(path.fold, path.score, halved, (design, solutions))
+            def halve(path: FoldPath) -> FoldPath:
+                design, solutions = self._solve_fold(table, path, last.strength, n_threads)
+                halved = choice.halve(design, solutions, n_threads)
+                own = FoldPath(path.fold, path.score, halved, (design, solutions))
+                self._fit_and_score(table, own, strength, halved, self.C_, n_threads)
+                tick()
+                return own
 
-        paths = thread_map(halve, last.paths, self._path_threads(last.paths[0].design))
-        self._run_strengths(table, paths, single_value_grid(2 * last.strength))
-        return _Halving(2 * last.strength, paths)
+            threads = self._path_threads(last.paths[0].design)
+            return _NumberStep(strength, thread_map(halve, last.paths, threads))
 
     def _solve_fold(
         self, table: TrainingTable, path: FoldPath, strength: float, n_threads: int
@@ -244,16 +246,16 @@ class InteractionPathEnsemble(PathEnsemble):
         table: TrainingTable,
         choice: InteractionChoice,
         design: Design,
-        halvings: _Halvings,
+        plan: _HalvingPlan,
     ) -> Start:
         """Halve the interactions of all samples as those of the folds; return the last solution."""
-        design = design.with_strength(halvings.strength)
-        solutions = self._solve_roughly(table, design, halvings.C)
-        for _ in range(halvings.n):
+        design = design.with_strength(plan.strength)
+        solutions = self._solve_roughly(table, design, plan.C)
+        for _ in range(plan.n_halvings):
             halved = choice.halve(design, solutions, count_threads(self.n_jobs))
             starts = [halved.warm_start(solution, design) for solution in solutions]
             design = halved
-            solutions = self._solve_roughly(table, design, halvings.C, starts)
+            solutions = self._solve_roughly(table, design, plan.C, starts)
         return design, solutions
 
     def _refine_cost(self, table: TrainingTable, strength: float, paths: list[FoldPath]) -> float:
@@ -270,7 +272,7 @@ class InteractionPathEnsemble(PathEnsemble):
             self._fit_and_score(table, path, C, own, C, n_threads)
 
         Cs = self._run_path(refined, refined_cost_grid(self.C_), fit, "C")
-        results = cv_results("C", Cs, refined)
+        results = cv_results("C", Cs, path_fits(Cs, refined))
         add_strengths(results, product / results["param_C"])
         self.refined_cv_results_ = results
         C, self.best_score_ = self._best(self.refined_cv_results_, "C")
@@ -292,13 +294,11 @@ class InteractionPathEnsemble(PathEnsemble):
         return [FoldDesign(fold, design)]
 
 
-def _number_cv_results(halvings: list[_Halving]) -> dict[str, Any]:
+def _number_cv_results(steps: list[_NumberStep]) -> dict[str, Any]:
     """Return the results of all numbers of interactions, ascending, as `cv_results` does."""
-    by_number = {float(halving.n_interactions): halving for halving in reversed(halvings)}
-    paths = [replace(path, fits={}) for path in halvings[0].paths]
-    for n_interactions, halving in by_number.items():
-        for path, own in zip(paths, halving.paths, strict=True):
-            path.fits[n_interactions] = own.fits[halving.strength]
-    results = cv_results("n_interactions", list(by_number), paths)
-    add_strengths(results, np.array([halving.strength for halving in by_number.values()]))
+    steps = steps[::-1]
+    fits = [[path.fits[step.strength] for path in step.paths] for step in steps]
+    numbers = [step.n_interactions for step in steps]
+    results = cv_results("n_interactions", numbers, list(zip(*fits, strict=True)))
+    add_strengths(results, np.array([step.strength for step in steps]))
     return results

@@ -97,7 +97,7 @@ class InteractionChoice:
     def halve(self, design: Design, solutions: Sequence[Solution], n_threads: int) -> Design:
         """Return the design with the half of its interactions that is largest in solutions.
 
-        Their strength is doubled, so that the sum of their kernels keeps its size.
+        Their strength is doubled, so that the sum of the kernels of pairs keeps its size.
         """
         sizes = interaction_sizes(design, solutions)
         largest = set(sorted(sizes, key=lambda term: -sizes[term])[: (len(sizes) + 1) // 2])

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import KW_ONLY, dataclass
 from numbers import Integral, Real
 from typing import Any, ClassVar
@@ -19,27 +20,20 @@ from everystump._core.progress import progress_counter
 from everystump._core.solvers.problem import Solution
 from everystump._core.threads import count_threads, thread_map
 from everystump._selection.folds import Fold
-from everystump._selection.grid import (
-    PathGrid,
-    cost_grid,
-    select_best,
-    strength_grid,
-)
+from everystump._selection.grid import PathGrid, cost_grid, select_best, strength_grid
 from everystump._selection.scorers import Candidate, Metric, Score
 from everystump._sklearn_compat import Interval, one_of, param_names
 from everystump._tables.frames import Feature
 from everystump._tables.training_table import TrainingTable
 from everystump._warnings import warn_user
 from everystump.estimators._fold_path import Fit, FoldDesign, FoldPath, path_scores
-from everystump.estimators._interactions import (
-    SCREENING_STRENGTH,
-)
+from everystump.estimators._interactions import SCREENING_STRENGTH
 from everystump.estimators._stump_ensemble import BaseStumpEnsemble, FixedCEnsemble
 
 # Largest tolerance of fits that only select C; they may be less accurate than the final one.
 _MAX_FOLD_TOL = 0.02
-# With more samples, the strength of interactions is chosen on a single split, and neither their
-# number nor weights of features are.
+# With more samples, and if `cv` is a number, the strength of interactions is chosen on a single
+# split, and their number not at all; nor are weights of features by default.
 _MAX_ROWS_OF_FOLDS = 30_000
 # With fewer codes, a fit is mostly Python code, which threads cannot speed up.
 _MIN_CODES_FOR_THREADS = 500_000
@@ -110,9 +104,8 @@ class PathEnsemble(BaseStumpEnsemble):
         done = grid.known()
         remaining = grid.first()
         n_threads = self._path_threads(paths[0].design)
-        title = f"{type(self).__name__}: fits"
         while remaining:
-            with progress_counter(self.verbose, title, len(paths) * len(remaining)) as tick:
+            with self._count_fits(len(paths) * len(remaining)) as tick:
 
                 def fit_path(path: FoldPath, values: list[float] = remaining) -> None:
                     for value in values:
@@ -124,6 +117,10 @@ class PathEnsemble(BaseStumpEnsemble):
             remaining = grid.next(np.array(done), path_scores(done, paths))
         self._warn_if_folds_not_converged(paths, name)
         return done
+
+    def _count_fits(self, n_fits: int) -> AbstractContextManager[Callable[[], None]]:
+        """Return a counter of fits that is shown if the user wants to see the progress."""
+        return progress_counter(self.verbose, f"{type(self).__name__}: fits", n_fits)
 
     def _path_threads(self, design: Design) -> int:
         codes = design.packing.codes
@@ -155,7 +152,7 @@ class PathEnsemble(BaseStumpEnsemble):
         return self._make_score(table, scoring, fold.test)
 
     def _warn_if_folds_not_converged(self, paths: list[FoldPath], name: str) -> None:
-        worst = max(fit.gap for path in paths for fit in path.fits.values())
+        worst = max((fit.gap for path in paths for fit in path.fits.values()), default=0.0)
         if worst > self._fold_tol():
             warn_user(
                 f"{type(self).__name__}: some fits of the path stopped at max_iter={self.max_iter} "

@@ -143,8 +143,9 @@ class StumpSVCCV(CPathClassifier):
 
     All folds and values of C share one binning, each fit starts from the solution of another C,
     folds are solved to a tolerance of a few times ``tol``, and the path stops after its best value,
-    so that the path of C takes about as long as 10 fits.  Interactions are then tried on a second
-    path, unless ``interactions=0``.
+    so that the path of C takes about as long as 10 fits.  Unless ``feature_weights="equal"``, a
+    shorter path with other weights follows; unless ``interactions=0``, interactions are then tried
+    on a path of their strength and one of their number.
 
     Parameters
     ----------
@@ -172,9 +173,9 @@ class StumpSVCCV(CPathClassifier):
         Weights of the features in `measure`.  "adaptive" regularizes features with large curves
         less: after C, weights are chosen in proportion to the standard deviations of the curves
         over the training samples, at least 0.3 times their mean, and then C once more.  "auto" uses
-        these weights if they improve the score by more than half a standard error over the folds
-        (at all if there is one fold); with more than 30,000 samples or
-        ``selection="loo-bound"``, it is the same as "equal".
+        these weights if they improve the score by more than half a standard error over the folds,
+        and by more than 1e-4 of the distance from the best possible score; with more than 30,000
+        samples or ``selection="loo-bound"``, it is the same as "equal".
     interaction_strength : float, array-like or None, default=None
         Strength of the interactions; see `StumpSVC`.  If None, it is chosen after C by
         cross-validation along a path, or if there are more than 30,000 samples on a single split;
@@ -198,7 +199,7 @@ class StumpSVCCV(CPathClassifier):
     C_ : float
         Selected C.
     best_score_ : float
-        Mean score of the selected C, and strength of interactions, over the folds that chose them.
+        Mean score of all that was selected, over the folds that chose it.
     scoring_ : str
         Name of the scorer, "score" for a callable, or "1 - leave-one-out bound".
     cv_results_ : dict of ndarrays

@@ -115,7 +115,11 @@ _RENAMED_OF_ESTIMATORS = {"features_": "feature_info_", "_lost": "_removed_attri
 _ADDED: dict[str, Parts] = {
     "PerceptronSVC": ({"scale": False}, {"scale_": None}),
     "StumpLogisticRegression": ({"multi_class": "ovr"}, {"multi_class_": "ovr"}),
-    "StumpLogisticRegressionCV": ({"multi_class": "ovr"}, {"multi_class_": "ovr"}),
+    "StumpLogisticRegressionCV": (
+        {"multi_class": "ovr", "feature_weights": "equal"},
+        {"multi_class_": "ovr"},
+    ),
+    "StumpSVCCV": ({"feature_weights": "equal"}, {}),
 }
 
 _OPTIONS_OF_INTERACTIONS = ("interaction_bins", "interaction_strength", "max_interaction_order")

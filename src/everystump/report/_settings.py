@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from everystump._evaluation import scorer_title
 from everystump._explanations.terms import TIMES
 from everystump._text import pluralize, truncate_list
@@ -15,6 +17,7 @@ _MAX_NAMES = 12
 _IGNORED = (
     *("C", "Cs", "cv", "scoring", "selection", "random_state", "n_jobs", "verbose"),
     *("interactions", "interaction_strength", "class_weight", "monotonic_cst", "multi_class"),
+    "feature_weights",
 )
 
 _LOSS_PARAMETERS = {"quantile": ("quantile",), "epsilon": ("huber", "epsilon_insensitive")}
@@ -74,6 +77,8 @@ def _settings(compared: ComparedModel) -> dict[str, str]:
         strength = getattr(model, "interaction_strength_", stored)
         how = f", strength {strength:.3g}" if interactions and strength is not None else ""
         found["interactions"] = f"{len(interactions) or 'none'}{how}"
+    if hasattr(model, "feature_weights"):
+        found["feature weights"] = _feature_weights(model, about)
     if len(getattr(model, "classes_", ())) > 2 and hasattr(model, "multi_class_"):
         found["several classes"] = model.multi_class_
     for name, text in (("class_weight", "class weights"), ("monotonic_cst", "monotonic curves")):
@@ -103,6 +108,14 @@ def _chosen_cost(model: Any, about: Mapping[str, Any]) -> tuple[float | None, st
     refined = (about.get("interactions") or {}).get("refined_C")
     given = getattr(model, "C", None)
     return refined or path.get("chosen", given), path.get("scoring")
+
+
+def _feature_weights(model: Any, about: Mapping[str, Any]) -> str:
+    """Return the range of the weights; an edited model has them only in its description."""
+    stored = [*(about.get("feature_weights") or {}).values()] or [1.0]
+    weights = getattr(model, "feature_weights_", stored)
+    low, high = np.min(weights), np.max(weights)
+    return "equal" if low == high else f"{low:.2g} to {high:.2g}"
 
 
 def _exclusive_terms(models: Sequence[ComparedModel]) -> dict[str, list[str]]:

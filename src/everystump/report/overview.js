@@ -105,10 +105,10 @@ function drawBounds(proofs, bounds, sentences, title) {
  * Show the paths along which C and the strength of interactions were chosen; `scores` has the names
  * of their metrics.
  */
-function drawChoices({ path, interactions }, scores) {
+function drawChoices({ path, interactions, feature_weights: weights }, scores) {
   const choices = [
     path && path.C && path.C.length && path.mean
-      ? ["C", drawPath(path, "C", path.C, scores.C), explainC(path, interactions, scores.C),
+      ? ["C", drawPath(path, "C", path.C, scores.C), explainC(path, interactions, scores.C, weights),
         pathRows("C", path.C, path, scores.C)] : null,
     interactions?.path ? ["the strength of interactions",
       drawPath(interactions.path, "strength", interactions.path.strength, scores.strength),
@@ -118,7 +118,7 @@ function drawChoices({ path, interactions }, scores) {
     decisionCard({ title: `Choice of ${name}`, rows: () => rows }, plot, text)));
 }
 
-function explainC(path, interactions, score) {
+function explainC(path, interactions, score, weights) {
   const refined = interactions?.refined_C;
   const isRefined = typeof refined === "number" && refined !== path.chosen;
   return "C is the inverse regularization strength: a small C gives simple curves, and a large C " +
@@ -126,7 +126,14 @@ function explainC(path, interactions, score) {
     `${isLoss(path) ? "Lower" : "Higher"} values of the validation ${score} are better; ` +
     "the band shows plus and minus one standard deviation" +
     `${path.chosen ? `. C\u00a0=\u00a0${formatNumber(path.chosen)} was chosen` : ""}` +
-    `${isRefined ? ` without interactions, and ${formatNumber(refined)} with them` : ""}.`;
+    `${isRefined ? ` without interactions, and ${formatNumber(refined)} with them` : ""}.` +
+    `${weights ? ` ${explainWeights(Object.values(weights))}` : ""}`;
+}
+
+function explainWeights(weights) {
+  const [low, high] = [Math.min(...weights), Math.max(...weights)].map(formatNumber);
+  return "Features with large curves are regularized less than others: the weights of the " +
+    `features are from ${low} to ${high}.`;
 }
 
 function explainStrength({ path: { chosen }, strength, chosen_from: nTried }) {
