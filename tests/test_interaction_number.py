@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import log_loss
 from sklearn.model_selection import StratifiedKFold
 
@@ -208,3 +209,11 @@ def test_scores_of_any_size(unit):
     assert exceeds_error(unit * gains) and exceeds_error(unit * gains, n_errors=9.0)
     assert not exceeds_error(unit * gains, n_errors=12.0)
     assert not exceeds_error(unit * (scores[:, 0] - scores[:, 1]))
+
+
+def test_fits_that_do_not_converge_are_reported_once_per_choice(monk):
+    with pytest.warns(ConvergenceWarning) as warnings:
+        StumpLogisticRegressionCV(max_iter=2, tol=1e-6).fit(*monk)
+    messages = [str(warning.message) for warning in warnings]
+    for choice in ("the strength of interactions", "the number of interactions"):
+        assert sum(f"may affect the choice of {choice};" in message for message in messages) == 1
