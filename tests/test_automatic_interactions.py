@@ -6,6 +6,7 @@ import pytest
 from everystump import (
     StumpLogisticRegression,
     StumpLogisticRegressionCV,
+    StumpRegressorCV,
     StumpSVC,
     StumpSVCCV,
 )
@@ -118,3 +119,21 @@ def test_a_pair_that_carries_the_model_is_kept_in_small_tables(n):
     model = StumpLogisticRegressionCV().fit(X, X.prod(axis=1) > 0)
     assert model.interactions_ == [(0, 1)]
     assert model.score(new, new.prod(axis=1) > 0) > 0.85
+
+
+@pytest.mark.parametrize("how", [{"interactions": [(0, 1)]}, {"interactions": 1}])
+def test_c_is_chosen_with_interactions_of_a_given_strength(how):
+    """The best C of useless curves is tiny, and would leave nothing of the interaction."""
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-1, 1, size=(300, 3))
+    y = X[:, 0] * X[:, 1]
+    model = StumpRegressorCV(interaction_strength=1.0, **how).fit(X, y)
+    assert model.interactions_ == [(0, 1)] and model.interaction_strength_ == 1.0
+    assert model.cv_results_["chosen"] < 0.01 < model.C_
+    results = model.refined_cv_results_
+    assert (
+        model.C_ == results["chosen"] == results["param_C"][np.argmax(results["mean_test_score"])]
+    )
+    assert np.all(results["param_interaction_strength"] == 1.0)
+    assert model.best_score_ == results["mean_test_score"].max()
+    assert model.score(X, y) > 0.99 and model.certificate_.converged

@@ -90,6 +90,7 @@ def test_pure_noise_is_scored_honestly(seed, monkeypatch):
         return (results[f"param_{name}"][-1], -1.0) if name == "interaction_strength" else chosen
 
     module = "everystump.estimators._interaction_path"
+    monkeypatch.setattr(f"{module}.is_relevant", lambda *_: True)
     monkeypatch.setattr(f"{module}.exceeds_error", lambda *_, **__: True)
     monkeypatch.setattr(InteractionPathEnsemble, "_best", with_interactions)
     rng = np.random.default_rng(seed)

@@ -179,9 +179,10 @@ def check_feature(option: str, name: str, X: Any, dropped: Mapping[str, str]) ->
     ``dropped`` has the names of dropped columns, and why they were dropped.
     """
     if name in dropped:
+        remedy = "do not drop it" if dropped[name] == "requested" else f"pass --use {name}"
         raise InvalidInputError(
-            f"{option}: column {name!r} was dropped ({dropped[name]}); pass --use {name}, or "
-            f"remove it from the option."
+            f"{option}: column {name!r} was dropped ({dropped[name]}); {remedy}, or remove it from "
+            f"the option."
         )
     if name not in X.columns:
         remedy = suggest_name(name, X.columns.tolist())

@@ -55,7 +55,8 @@ def _optimization(about: dict[str, Any]) -> list[tuple[str, str]]:
     pairs = []
     if "path" in about:
         path = about["path"]
-        how = f"the best of {len(path['C'])} values by cross-validated {_score_name(path)}"
+        which = "values with the weights below" if "feature_weights" in about else "values"
+        how = f"the best of {len(path['C'])} {which} by cross-validated {_score_name(path)}"
         pairs.append(("C", f"{path['chosen']:.3g}, {how}{_refined(about)}"))
     if "feature_weights" in about:
         pairs.append(("Weights", _weights(about["feature_weights"])))

@@ -13,8 +13,10 @@ from everystump._core.solvers.problem import Solution
 from everystump._core.threads import count_threads, thread_map
 from everystump._selection.grid import (
     PathGrid,
+    cost_grid,
     exceeds_error,
     is_past_best,
+    is_relevant,
     refined_cost_grid,
     strength_grid,
 )
@@ -93,6 +95,8 @@ class InteractionPathEnsemble(PathEnsemble):
             return design, None
         if isinstance(self.interaction_strength, Real):
             selected = _Selected(float(self.interaction_strength))
+            if self.selection != "loo-bound":
+                self._choose_cost_with(table, design, extended, choice, folds)
         else:
             selected = self._select_strength(table, design, extended, choice, folds)
         if selected.strength == 0.0:
@@ -130,7 +134,31 @@ class InteractionPathEnsemble(PathEnsemble):
         choice: InteractionChoice,
         folds: list[FoldDesign],
     ) -> _Selected:
-        """Choose the best strength of the interactions, 0 if the additive model is about as good.
+        """Choose the best strength of interactions, 0 if the additive model is about as good."""
+        paths = self._extended_paths(table, design, extended, choice, folds)
+        grid = strength_grid(self.interaction_strength, self.C_)
+        strengths = [0.0, *self._run_strengths(table, paths, grid)]
+        fits = path_fits(strengths, paths)
+        self.interaction_cv_results_ = cv_results("interaction_strength", strengths, fits)
+        best, self.best_score_ = self._best(self.interaction_cv_results_, "interaction_strength")
+        if best == 0.0:
+            return _Selected(0.0)
+        additive = path_scores([0.0], paths)
+        if not is_relevant(path_scores([best], paths) - additive, additive):
+            self.best_score_ = float(additive.mean())
+            self.interaction_cv_results_["chosen"] = 0.0
+            return _Selected(0.0)
+        return self._refine(table, choice, paths, best)
+
+    def _extended_paths(
+        self,
+        table: TrainingTable,
+        design: Design,
+        extended: Design,
+        choice: InteractionChoice,
+        folds: list[FoldDesign],
+    ) -> list[FoldPath]:
+        """Return the paths of folds with interactions, and with the results without any as 0.
 
         Where interactions are chosen by their decrements, each fold chooses its own: a choice that
         had seen the held-out samples would make interactions look better than they are.
@@ -138,7 +166,7 @@ class InteractionPathEnsemble(PathEnsemble):
         paths = self._paths(table, folds)
         n_threads = self._strength_threads(paths)
 
-        def fit_additive(path: FoldPath) -> None:
+        def extend(path: FoldPath) -> None:
             own = path.design
             path.fits[0.0], additive = self._fit_fold(table, path, None, own, self.C_, n_threads)
             path.first_start = own, additive
@@ -147,19 +175,36 @@ class InteractionPathEnsemble(PathEnsemble):
                 fit = self._additive_fit(table, own, additive, n_threads)
                 path.design = self._add_interactions(choice, fit)
 
-        thread_map(fit_additive, paths, self._path_threads(design))
-        grid = strength_grid(self.interaction_strength, self.C_)
-        strengths = [0.0, *self._run_strengths(table, paths, grid)]
-        fits = path_fits(strengths, paths)
-        self.interaction_cv_results_ = cv_results("interaction_strength", strengths, fits)
-        best, self.best_score_ = self._best(self.interaction_cv_results_, "interaction_strength")
-        if best == 0.0:
-            return _Selected(0.0)
-        if not exceeds_error(path_scores([best], paths) - path_scores([0.0], paths)):
-            self.best_score_ = float(path_scores([0.0], paths).mean())
-            self.interaction_cv_results_["chosen"] = 0.0
-            return _Selected(0.0)
-        return self._refine(table, choice, paths, best)
+        thread_map(extend, paths, self._path_threads(design))
+        return paths
+
+    def _choose_cost_with(
+        self,
+        table: TrainingTable,
+        design: Design,
+        extended: Design,
+        choice: InteractionChoice,
+        folds: list[FoldDesign],
+    ) -> None:
+        """Choose C once more, with interactions of a given strength."""
+        strength = float(self.interaction_strength)
+        paths = self._extended_paths(table, design, extended, choice, folds)
+        n_threads = self._strength_threads(paths)
+
+        def fit(path: FoldPath, C: float) -> None:
+            own = path.design.with_strength(strength)
+            self._fit_and_score(table, path, C, own, C, n_threads)
+
+        Cs = self._run_path(paths, cost_grid(self.Cs), fit, "C")
+        self._store_refined(Cs, paths, np.full(len(Cs), strength))
+
+    def _store_refined(self, Cs: list[float], paths: list[FoldPath], strengths: np.ndarray) -> None:
+        """Store the C that was chosen with interactions, and the results of its path."""
+        results = cv_results("C", Cs, path_fits(Cs, paths))
+        add_strengths(results, strengths)
+        self.refined_cv_results_ = results
+        C, self.best_score_ = self._best(results, "C")
+        self.C_: float = C
 
     def _run_strengths(
         self, table: TrainingTable, paths: list[FoldPath], grid: PathGrid
@@ -272,12 +317,8 @@ class InteractionPathEnsemble(PathEnsemble):
             self._fit_and_score(table, path, C, own, C, n_threads)
 
         Cs = self._run_path(refined, refined_cost_grid(self.C_), fit, "C")
-        results = cv_results("C", Cs, path_fits(Cs, refined))
-        add_strengths(results, product / results["param_C"])
-        self.refined_cv_results_ = results
-        C, self.best_score_ = self._best(self.refined_cv_results_, "C")
-        self.C_: float = C
-        return product / C
+        self._store_refined(Cs, refined, product / np.array(Cs))
+        return product / self.C_
 
     def _strength_threads(self, paths: list[FoldPath]) -> int:
         """Return the threads of a fit on a path: all if there is one fold, else one per fold."""

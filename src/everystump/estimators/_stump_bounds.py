@@ -136,7 +136,9 @@ class StumpBounds:
             )
         if isinstance(self.interactions, str | Integral) and self.interactions:
             reasons.append("interactions: the pairs were chosen on the training samples")
-        if np.any(getattr(self, "feature_weights_", 1.0) != 1.0):
+        if hasattr(self, "interaction_cv_results_"):
+            reasons.append("interaction_strength: it was chosen on the training samples")
+        if hasattr(self, "weights_cv_results_"):
             reasons.append("feature_weights: the weights were chosen on the training samples")
         if not self._C_is_fixed:
             reasons.append("C was chosen on the training samples")

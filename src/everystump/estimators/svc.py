@@ -177,10 +177,11 @@ class StumpSVCCV(CPathClassifier):
         and by more than 1e-4 of the distance from the best possible score; with more than 30,000
         samples or ``selection="loo-bound"``, it is the same as "equal".
     interaction_strength : float, array-like or None, default=None
-        Strength of the interactions; see `StumpSVC`.  If None, it is chosen after C by
-        cross-validation along a path, or if there are more than 30,000 samples on a single split;
-        if an array, among its values.  In both cases the additive model is kept unless interactions
-        improve its score by more than half a standard error.
+        Strength of the interactions; see `StumpSVC`.  If a number, C is chosen once more with
+        interactions of that strength.  If None, it is chosen after C by cross-validation along a
+        path, or if there are more than 30,000 samples on a single split; if an array, among its
+        values.  In both cases the additive model is kept unless interactions
+        improve its score by as much as "auto" requires of `feature_weights`.
     interactions : int, "auto" or list of tuples, default="auto"
         Interactions of features; see `StumpSVC`.  "auto" also chooses how many to keep, if `Cs` is
         an integer, `interaction_strength` is None, `selection` is "cv" and their strength is chosen

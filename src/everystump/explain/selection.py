@@ -134,7 +134,7 @@ class PathDisplay(AxesDisplay):
         label = _PATHS[self.param].label
         choice = f"chosen {label} = {self.chosen:.3g}" if self.chosen else "chosen: no interactions"
         if self.refined is not None and self.refined != self.chosen:
-            choice += f"; {self.refined:.3g} in the final model"
+            choice += f"\n({self.refined:.3g} in the final model)"
         _mark_chosen(ax, positions[np.argmin(np.abs(values - self.chosen))], choice)
         ax.set_xscale("log", base=2)
         if values[0] == 0:
@@ -238,7 +238,11 @@ def _log_positions(values: np.ndarray) -> np.ndarray:
 
 def _label_first_tick(ax: Any, positions: np.ndarray, label: str) -> None:
     """Label the first position with a text, and some of the others with their values."""
-    shown = positions[: 0 : -max(1, len(positions) // 4)]
+    least = (positions[-1] / positions[0]) ** 0.2  # between labels, which must not overlap
+    shown: list[float] = []
+    for position in positions[:0:-1]:
+        if position >= least * positions[0] and (not shown or position <= shown[-1] / least):
+            shown.append(position)
     ax.set_xticks([positions[0], *shown], [label, *(f"{value:.2g}" for value in shown)])
     ax.minorticks_off()
 
