@@ -292,7 +292,8 @@ def test_several_classes(cls, seed):
     case = Case(60, ("normal", "ties", "rare levels"), (True, False, False), (), seed, "logistic")
     X, _, weight = replace(case, weighted=True).table()
     y = np.random.default_rng(seed).permutation(60) % 3
-    chosen = {"Cs": [0.1, 1.0], "cv": 2} if cls is StumpLogisticRegressionCV else {}
+    chosen = {"Cs": [0.1, 1.0], "cv": 2, "feature_weights": "equal"}
+    chosen = chosen if cls is StumpLogisticRegressionCV else {}
     model = cls(
         multi_class="ovr",
         interactions=[(0, 1), (1, 2)],

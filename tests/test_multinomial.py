@@ -15,6 +15,7 @@ from everystump._core.design import Design
 from everystump._core.measures import as_measure
 from everystump._core.multiclass import solve_classes
 from everystump._core.solvers.problem import no_progress
+from everystump.measures import Weighted
 
 TIGHT = 1e-9
 
@@ -255,6 +256,7 @@ def test_the_path_chooses_c_and_interactions_by_the_softmax():
     fixed = StumpLogisticRegression(
         model.C_,
         multi_class="multinomial",
+        measure=Weighted("mixed", model.feature_weights_),
         interactions=model.interactions_,
         interaction_strength=model.interaction_strength_,
         tol=1e-3,

@@ -131,7 +131,7 @@ function explainC(path, interactions, score, weights) {
 }
 
 function explainWeights(weights) {
-  const [low, high] = [Math.min(...weights), Math.max(...weights)].map(formatNumber);
+  const [low, high] = [Math.min(...weights), Math.max(...weights)].map((w) => formatNumber(w));
   return "Features with large curves are regularized less than others: the weights of the " +
     `features are from ${low} to ${high}.`;
 }

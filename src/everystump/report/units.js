@@ -82,12 +82,17 @@ function ratioMarks(low, high) {
   const steps = [[1.01, 1.02], [1.05, 1.1], [1.25, 1.5], [2, 4],
     [10, 100, 1e3, 1e4, 1e5, 1e6, 1e9]];
   const size = Math.max(Math.log(high), -Math.log(low));
-  const chosen = steps.find((step) => Math.log(step[step.length - 1]) >= 0.55 * size) ?? steps[4];
-  const marks = [];
-  for (const x of [1, ...[...chosen].reverse().flatMap((step) => [step, 1 / step])]) {
-    if (x >= low && x <= high && marks.every((y) => Math.abs(to(x) - to(y)) > 0.12)) marks.push(x);
+  const found = steps.findIndex((step) => Math.log(step[step.length - 1]) >= 0.55 * size);
+  const chosen = found < 0 ? steps.length - 1 : found;
+  const marks = [1];
+  for (const k of [chosen, chosen - 1]) { // smaller ratios, if there are hardly any others
+    if (k < 0 || marks.length > 2) break;
+    for (const x of [...steps[k]].reverse().flatMap((step) => [step, 1 / step])) {
+      const isApart = marks.every((y) => Math.abs(to(x) - to(y)) > 0.12);
+      if (x >= low && x <= high && isApart) marks.push(x);
+    }
   }
-  return marks;
+  return marks.filter((x) => x >= low && x <= high);
 }
 
 /** Return the predictions of a regressor as units. */
