@@ -188,14 +188,15 @@ def test_a_hard_margin_that_only_interactions_have():
     assert np.all((2 * y - 1) * model.decision_function(X) >= 1 - 1e-9)
 
 
-def test_paths_to_strong_interactions_converge():
+@pytest.mark.parametrize(("C", "low"), [(1.0, -4), (2.0**21, -27)])
+def test_paths_to_strong_interactions_converge(C, low):
     """Each fit starts from a weaker strength, whose dual variables have far larger scores."""
     X = np.repeat([[1.0, 3.0], [2.0, 1.0], [3.0, 3.0], [4.0, 1.0]], 4, axis=0)
     y = np.repeat([1, 2, 1, 2], 4)
     weight = np.where(np.arange(16) == 0, 10.0, 1.0)
-    strengths = 2.0 ** np.arange(-4, 13, 4)
+    strengths = 2.0 ** np.arange(low, low + 17, 4)
     model = StumpLogisticRegressionCV(
-        Cs=[1.0], cv=2, interactions="auto", interaction_strength=strengths
+        Cs=[C], cv=5, interactions="auto", interaction_strength=strengths
     ).fit(X, y, sample_weight=weight)
     assert model.interaction_cv_results_["max_gap"].max() <= 0.02
 

@@ -74,6 +74,14 @@ class Iterate:
         self.weights, self.intercept = weights, intercept
         self.rows.set_margins(self.problem.operator.matvec(weights), intercept)
 
+    def rescale(self) -> None:
+        """Multiply the weights by the best factor."""
+        operator = self.problem.operator
+        self.rows.set_direction(operator.matvec(-self.weights), 0.0)
+        t = line_search(self.rows, self.weights, -self.weights, dot=operator.dot)
+        self.weights = (1.0 - t) * self.weights
+        self.rows.take_step(t)
+
     def evaluate(self) -> tuple[RowSums, PrimalDual]:
         """Return the sums over the rows, and the primal and dual values.
 
@@ -201,16 +209,8 @@ class SpanIterate(Iterate):
         super().__init__(replace(problem, span=self._span), span_rows, system)
 
     def warm_start(self, start: Solution) -> None:
-        """Move to the combination of the rows with the dual variables for another C.
-
-        Stronger interactions make its scores larger.  It is scaled down to a mean margin of 1,
-        weighted by the dual variables: Newton's method stalls where all losses are flat.
-        """
-        weights = self._span.rmatvec(start.dual_coef[self.rows.index])
-        total, norm = float(np.abs(weights[0]).sum()), self._span.dot(weights, weights)
-        if self.problem.terms.interactions.terms and norm > total:
-            weights *= total / norm
-        self.move_to(weights, start.intercept)
+        """Move to the combination of the rows with the dual variables for another C."""
+        self.move_to(self._span.rmatvec(start.dual_coef[self.rows.index]), start.intercept)
 
     def solution(self, tol: float, n_iter: int) -> Solution:
         """Return the certified solution, in the weights of the features."""

@@ -265,8 +265,8 @@ def line_search(
 
     t = 1.0
     start, slope = derivatives(0.0, t)
-    if start >= 0.0:
-        return 0.0
+    if not -np.inf < start < 0.0:
+        return 0.0  # no descent, or a direction that overflows
     low, low_slope, high, high_slope = 0.0, start, np.inf, np.inf
     for attempt in range(_MAX_TRIALS):
         if abs(slope) <= 0.3 * abs(start):
