@@ -217,6 +217,28 @@ def test_the_other_commands_read_the_model(table, model, tmp_path):
     assert "interaction" in (tmp_path / "r.html").read_text(encoding="utf-8")
 
 
+def test_explain_prints_the_largest_terms_and_the_sum_of_the_others(table, model):
+    text = run("explain", model, table, "--row", 3, "--top", 2).stdout
+    lines = [line.split("  ") for line in text.splitlines()]
+    printed = [(line[0], float(number)) for line in lines if (number := _contribution(line))]
+    names, values = zip(*printed, strict=True)
+    everything = json.loads(run("explain", model, table, "--row", 3, "--json").stdout)["rows"]
+    largest = tuple(row["feature"] for row in everything[:2])
+    assert names == (*largest, "(4 other terms)", "(intercept, baseline)", "(score)")
+    assert sum(values[:-1]) == pytest.approx(values[-1], abs=0.003)
+    assert "4 smaller terms: --top 6 shows them." in text
+    for enough in (5, 6):  # a single other term takes no more room than its summary
+        text = run("explain", model, table, "--row", 3, "--top", enough).stdout
+        assert "other" not in text and "--top" not in text
+    importances = run("explain", model, "--top", 1).stdout
+    assert "5 smaller terms: --top 6 shows them." in importances and "other" not in importances
+
+
+def _contribution(cells):
+    """The number with a sign among the cells of a line, if there is any."""
+    return next((x.strip() for x in cells[1:] if re.fullmatch(r"\s*[+-][\d.]+\s*", x)), None)
+
+
 def test_exports_of_the_command(table, model, tmp_path):
     for extension in ("json", "sql", "onnx"):
         done = run("export", model, "-o", tmp_path / f"m.{extension}")

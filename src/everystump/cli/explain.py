@@ -27,7 +27,7 @@ Examples:
   everystump explain credit.stump new.csv --row 0       # one row
   everystump explain credit.stump new.csv -o parts.csv  # all rows
 """
-HEADINGS = {"Output": ("row", "out"), **CSV_FORMAT, **OTHER}
+HEADINGS = {"Output": ("row", "top", "out"), **CSV_FORMAT, **OTHER}
 
 
 @click.command(
@@ -39,12 +39,20 @@ HEADINGS = {"Output": ("row", "out"), **CSV_FORMAT, **OTHER}
 @MODEL
 @OPTIONAL_DATA
 @click.option("--row", type=click.IntRange(min=0), help="Row of DATA to explain, counting from 0.")
+@click.option(
+    "--top",
+    type=click.IntRange(min=1),
+    default=20,
+    show_default=True,
+    help="Number of terms to print, the largest first; CSV and JSON have all.",
+)
 @out_option("CSV file to write with the contributions for all rows of DATA.", required=False)
 @file_options
 def explain(
     model: Path,
     data: Path | None,
     row: int | None,
+    top: int,
     out: Path | None,
     dialect: Dialect,
     force: bool,
@@ -92,16 +100,18 @@ def explain(
         print_result({"out": str(out), "rows": n_rows}, text, as_json)
     else:
         record |= {"rows": found.to_dict("records")}
-        print_result(record, f"{title}\n\n{_contribution_table(found, outputs.total)}", as_json)
+        text = f"{title}\n\n{_contribution_table(found, outputs.total, top)}"
+        print_result(record, text, as_json)
 
 
-def _contribution_table(found: Any, total: str) -> str:
-    """Return importances or contributions, and their ``total``, as a table with bars."""
+def _contribution_table(found: Any, total: str, top: int) -> str:
+    """Return the largest importances or contributions as a table with bars, and their ``total``."""
     from everystump._workflow.outputs import INTERCEPT
 
     frame = found.drop(columns=["lowest", "highest", "share_missing"], errors="ignore")
-    is_sum = frame["feature"].isin([INTERCEPT, total])
     is_row = "value" in frame
+    frame, n_others = _largest(frame, frame["feature"].isin([INTERCEPT, total]), top)
+    is_sum = frame["feature"].isin([INTERCEPT, total])
     if is_row:
         frame["value"] = [_as_text(x) for x in frame["value"].tolist()]
         frame.loc[is_sum, "value"] = ""
@@ -114,13 +124,36 @@ def _contribution_table(found: Any, total: str) -> str:
     if "importance" in frame:
         frame["importance"] = _numbers(frame["importance"].tolist())
         signed = ["importance"]
-    return table(
+    text = table(
         [str(name) for name in frame.columns],
         frame.astype(object).to_numpy().tolist(),
         bars,
         right=[frame.columns.get_loc(name) for name in signed],
         colors=("blue", "dark_orange3") if is_row else ("", ""),
     )
+    return (
+        f"{text}\n\n{n_others} smaller terms: --top {top + n_others} shows them."
+        if n_others
+        else text
+    )
+
+
+def _largest(frame: Any, is_sum: Any, top: int) -> tuple[Any, int]:
+    """Return the first ``top`` terms, the sum of the others' contributions and the other rows.
+
+    A single other term is not worth summarizing.  Return also how many others there are.
+    """
+    import pandas as pd
+
+    n_others = int((~is_sum).sum()) - top
+    if n_others < 2:
+        return frame, 0
+    parts = [frame[~is_sum].iloc[:top], frame[is_sum]]
+    if "value" in frame:
+        sums = frame[~is_sum].iloc[top:].drop(columns=["feature", "value"]).sum()
+        others = {"feature": f"({n_others} other terms)", "value": ""} | sums.to_dict()
+        parts.insert(1, pd.DataFrame([others]))
+    return pd.concat(parts, ignore_index=True), n_others
 
 
 def _numbers(values: list[float], sign: str = "") -> list[str]:

@@ -37,6 +37,16 @@ from everystump.estimators._path import PathEnsemble
 _HELD_OUT_FRACTION = 0.2
 
 
+class _Search(NamedTuple):
+    """What a choice of interactions begins with."""
+
+    table: TrainingTable
+    choice: InteractionChoice
+    additive: Design
+    extended: Design  # with the interactions of all samples
+    folds: list[FoldDesign]
+
+
 class _Selected(NamedTuple):
     """The strength that was chosen, 0 for no interactions, and how their number is halved."""
 
@@ -93,12 +103,13 @@ class InteractionPathEnsemble(PathEnsemble):
         extended = self._add_interactions(choice, self._additive_fit(table, design, additive))
         if not extended.terms.interactions.terms:
             return design, None
+        search = _Search(table, choice, design, extended, folds)
         if isinstance(self.interaction_strength, Real):
             selected = _Selected(float(self.interaction_strength))
             if self.selection != "loo-bound":
-                self._choose_cost_with(table, design, extended, choice, folds)
+                self._choose_cost_with(search, selected.strength)
         else:
-            selected = self._select_strength(table, design, extended, choice, folds)
+            selected = self._select_strength(search)
         if selected.strength == 0.0:
             return design, None
         source, solutions = design, additive
@@ -126,18 +137,11 @@ class InteractionPathEnsemble(PathEnsemble):
             fit, float(strength) if isinstance(strength, Real) else SCREENING_STRENGTH
         )
 
-    def _select_strength(
-        self,
-        table: TrainingTable,
-        design: Design,
-        extended: Design,
-        choice: InteractionChoice,
-        folds: list[FoldDesign],
-    ) -> _Selected:
+    def _select_strength(self, search: _Search) -> _Selected:
         """Choose the best strength of interactions, 0 if the additive model is about as good."""
-        paths = self._extended_paths(table, design, extended, choice, folds)
+        paths = self._extended_paths(search)
         grid = strength_grid(self.interaction_strength, self.C_)
-        strengths = [0.0, *self._run_strengths(table, paths, grid)]
+        strengths = [0.0, *self._run_strengths(search.table, paths, grid)]
         fits = path_fits(strengths, paths)
         self.interaction_cv_results_ = cv_results("interaction_strength", strengths, fits)
         best, self.best_score_ = self._best(self.interaction_cv_results_, "interaction_strength")
@@ -148,21 +152,15 @@ class InteractionPathEnsemble(PathEnsemble):
             self.best_score_ = float(additive.mean())
             self.interaction_cv_results_["chosen"] = 0.0
             return _Selected(0.0)
-        return self._refine(table, choice, paths, best)
+        return self._refine(search.table, search.choice, paths, best)
 
-    def _extended_paths(
-        self,
-        table: TrainingTable,
-        design: Design,
-        extended: Design,
-        choice: InteractionChoice,
-        folds: list[FoldDesign],
-    ) -> list[FoldPath]:
+    def _extended_paths(self, search: _Search) -> list[FoldPath]:
         """Return the paths of folds with interactions, and with the results without any as 0.
 
         Where interactions are chosen by their decrements, each fold chooses its own: a choice that
         had seen the held-out samples would make interactions look better than they are.
         """
+        table, choice, additive_design, extended, folds = search
         paths = self._paths(table, folds)
         n_threads = self._strength_threads(paths)
 
@@ -171,24 +169,16 @@ class InteractionPathEnsemble(PathEnsemble):
             path.fits[0.0], additive = self._fit_fold(table, path, None, own, self.C_, n_threads)
             path.first_start = own, additive
             path.design = extended
-            if own is not design or choice.needs_screening(design):
+            if own is not additive_design or choice.needs_screening(additive_design):
                 fit = self._additive_fit(table, own, additive, n_threads)
                 path.design = self._add_interactions(choice, fit)
 
-        thread_map(extend, paths, self._path_threads(design))
+        thread_map(extend, paths, self._path_threads(additive_design))
         return paths
 
-    def _choose_cost_with(
-        self,
-        table: TrainingTable,
-        design: Design,
-        extended: Design,
-        choice: InteractionChoice,
-        folds: list[FoldDesign],
-    ) -> None:
+    def _choose_cost_with(self, search: _Search, strength: float) -> None:
         """Choose C once more, with interactions of a given strength."""
-        strength = float(self.interaction_strength)
-        paths = self._extended_paths(table, design, extended, choice, folds)
+        table, paths = search.table, self._extended_paths(search)
         n_threads = self._strength_threads(paths)
 
         def fit(path: FoldPath, C: float) -> None:
