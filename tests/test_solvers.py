@@ -21,7 +21,7 @@ from everystump._core.solvers.newton_system import (
     conjugate_gradients,
     line_search,
 )
-from everystump._core.solvers.preconditioner import BlockPreconditioner
+from everystump._core.solvers.preconditioner import BlockPreconditioner, _solver_of_few_rows
 from everystump._core.solvers.problem import Problem, SolverOptions
 from everystump._core.solvers.row_blocks import SolverBlocks
 from everystump._core.solvers.rows import Rows
@@ -112,6 +112,18 @@ def test_preconditioner_is_symmetric_and_positive(loss, fit_intercept):
     )
     np.testing.assert_allclose(inverse, inverse.T, atol=1e-10)
     assert np.linalg.eigvalsh(inverse).min() > 0
+
+
+@pytest.mark.parametrize("scale", [1e-8, 1.0, 1e4, 1e8])
+@pytest.mark.parametrize("rank", [0, 3, 5])
+def test_solver_of_few_rows_is_accurate_at_every_scale(rank, scale):
+    rng = np.random.default_rng(0)
+    root = scale * rng.normal(size=(5, rank)) @ rng.normal(size=(rank, 40))
+    residual = rng.normal(size=40)
+    _, singular, basis = np.linalg.svd(root, full_matrices=False)
+    shrink = singular**2 / (1.0 + singular**2)
+    expected = residual - basis.T @ (shrink * (basis @ residual))
+    np.testing.assert_allclose(_solver_of_few_rows(root)(residual), expected, atol=1e-12)
 
 
 # Newton's step

@@ -20,13 +20,12 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from scipy.linalg.blas import daxpy
 
 from everystump._core.solvers.duality import PrimalDual
-from everystump._core.solvers.preconditioner import BlockPreconditioner
+from everystump._core.solvers.preconditioner import BlockPreconditioner, Operator
 from everystump._core.solvers.problem import Problem
 from everystump._core.solvers.rows import Rows
 from everystump._core.solvers.sign_constraints import NO_CONSTRAINTS, SignConstraints
 from everystump._core.terms import Terms
 
-Operator = Callable[[np.ndarray], np.ndarray]
 _MAX_EXACT_ROWS = 3000
 _MAX_PRODUCTS = 5000
 _MAX_TRIALS = 60

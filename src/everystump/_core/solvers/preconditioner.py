@@ -13,9 +13,12 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
+from scipy.linalg import LinAlgError, cho_factor, cho_solve, qr
 
 from everystump._core import chainloops
 from everystump._core.solvers.problem import Problem
+
+Operator = Callable[[np.ndarray], np.ndarray]
 
 
 class _JointBlock(NamedTuple):
@@ -25,20 +28,45 @@ class _JointBlock(NamedTuple):
     entries: np.ndarray
     votes: np.ndarray
 
-    def inverse(self, joint: np.ndarray, scale: np.ndarray | None) -> np.ndarray | None:
-        """Return the inverse of the block, or None if it is numerically singular.
+    def factor(self, joint: np.ndarray, scale: np.ndarray | None) -> Operator | None:
+        """Return the solver of the block, or None if it is numerically singular.
 
         In that case the chains of the members are the preconditioner: less effective, but valid.
         """
         weight = joint[self.bins]
         votes = self.votes if scale is None else self.votes * scale[self.entries]
         centered = votes - (weight @ votes) / weight.sum()
-        block = (centered.T * weight) @ centered
+        root = np.sqrt(weight)[:, None] * centered
+        if root.shape[1] > root.shape[0]:
+            return _solver_of_few_rows(root)
+        block = root.T @ root
         block[np.diag_indices_from(block)] += 1.0
         try:
-            return np.linalg.inv(block)
-        except np.linalg.LinAlgError:
+            inverse = np.linalg.inv(block)
+        except LinAlgError:
             return None
+        return lambda residual: inverse @ residual
+
+
+def _solver_of_few_rows(root: np.ndarray) -> Operator | None:
+    """Return the solver of ``I + root' root``, where ``root`` has fewer rows than columns.
+
+    Outside the span of the rows the matrix is the identity.  With an orthogonal basis of the span,
+    rounding errors do not grow with the size of the matrix, as they do in Woodbury's formula.
+    """
+    basis, triangle = qr(root.T, mode="economic", check_finite=False)
+    inner = triangle @ triangle.T
+    inner[np.diag_indices_from(inner)] += 1.0
+    try:
+        factor = cho_factor(inner, check_finite=False)
+    except LinAlgError:
+        return None
+
+    def solve(residual: np.ndarray) -> np.ndarray:
+        inside = basis.T @ residual
+        return residual + basis @ (cho_solve(factor, inside, check_finite=False) - inside)
+
+    return solve
 
 
 class BlockPreconditioner:
@@ -65,12 +93,17 @@ class BlockPreconditioner:
         """An estimate of the seconds to factor it; only ratios matter."""
         sizes = np.diff(self._terms.chains.starts).astype(np.float64)
         sizes[sizes == 1] = 0.0  # a constant needs no block
-        joint = [sizes[list(group)].sum() for group in self._packing.members if len(group) > 1]
-        return 1e-10 * float(np.sum(np.array(joint) ** 3))
+        n_bins = np.diff(self._packing.starts)
+        joint = [
+            (sizes[list(group)].sum(), n)
+            for group, n in zip(self._packing.members, n_bins, strict=True)
+            if len(group) > 1
+        ]
+        return 1e-10 * float(sum(n_weights * min(n_weights, n) ** 2 for n_weights, n in joint))
 
     def factor(
         self, diagonal: np.ndarray, joint: np.ndarray, scale: np.ndarray | None = None
-    ) -> Callable[[np.ndarray], np.ndarray]:
+    ) -> Operator:
         """Return the solver for curvature ``diagonal`` by bin and ``joint`` by joint bin.
 
         ``scale`` holds factors of the jumps.
@@ -82,15 +115,15 @@ class BlockPreconditioner:
         chainloops.factor(*tree, diagonal[:n], schur, damp)
         total = float(joint[: self._packing.starts[1]].sum())
         divisor = self._terms.interaction_diagonal(diagonal[n:], total)
-        inverses = [(block.entries, block.inverse(joint, scale)) for block in self._joint]
-        blocks = [(entries, inverse) for entries, inverse in inverses if inverse is not None]
+        solvers = [(block.entries, block.factor(joint, scale)) for block in self._joint]
+        blocks = [(entries, solver) for entries, solver in solvers if solver is not None]
 
         def solve(residual: np.ndarray) -> np.ndarray:
             out = np.empty_like(residual)
             chainloops.solve(*tree, schur, damp, residual[:n], out[:n])
             np.divide(residual[n:], divisor, out=out[n:])
-            for entries, inverse in blocks:
-                out[entries] = inverse @ residual[entries]
+            for entries, solve_block in blocks:
+                out[entries] = solve_block(residual[entries])
             return out
 
         return solve
