@@ -344,7 +344,7 @@ TINY = {
 }
 
 
-@pytest.mark.parametrize("n_rounds", [3000, pytest.param(30_000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("n_rounds", [3000, pytest.param(10_000, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("loss", BOOSTING_LOSSES)
 @pytest.mark.parametrize("table", TINY)
 def test_many_rounds(loss, table, n_rounds):

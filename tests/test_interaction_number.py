@@ -79,9 +79,11 @@ def test_the_model_is_that_of_the_chosen_interactions(monk, monk_model):
     assert tight.certificate_.dual <= monk_model.certificate_.primal
 
 
-@pytest.mark.parametrize("seed", range(4))
-def test_pure_noise_is_scored_honestly(seed, monkeypatch):
-    """A fold keeps the pairs of its own samples, or held-out scores of few would be too good."""
+def test_pure_noise_is_scored_honestly(monkeypatch):
+    """No number is better than a guess on average, even the best of each set of samples.
+
+    A fold keeps the pairs of its own samples, or held-out scores of few would be too good.
+    """
     best = InteractionPathEnsemble._best
 
     def with_interactions(self, results, name):
@@ -93,10 +95,13 @@ def test_pure_noise_is_scored_honestly(seed, monkeypatch):
     monkeypatch.setattr(f"{module}.is_relevant", lambda *_: True)
     monkeypatch.setattr(f"{module}.exceeds_error", lambda *_, **__: True)
     monkeypatch.setattr(InteractionPathEnsemble, "_best", with_interactions)
-    rng = np.random.default_rng(seed)
-    X, y = rng.integers(0, 3, size=(120, 8)).astype(float), rng.integers(0, 2, size=120)
-    model = StumpLogisticRegressionCV().fit(X, y)
-    assert model.number_cv_results_["mean_test_score"].max() < -np.log(2) + 0.02
+    scores = []
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        X, y = rng.integers(0, 3, size=(120, 8)).astype(float), rng.integers(0, 2, size=120)
+        model = StumpLogisticRegressionCV().fit(X, y)
+        scores.append(model.number_cv_results_["mean_test_score"].max())
+    assert np.mean(scores) < -np.log(2)
 
 
 def test_folds_are_halved_at_the_chosen_strength(monkeypatch, monk):

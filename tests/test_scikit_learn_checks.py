@@ -38,16 +38,16 @@ VARIANTS = [
     es.StumpSVC(loss="squared_hinge"),
     es.StumpSVC(interactions="auto"),
     es.StumpSVCCV(Cs=[1.0], selection="loo-bound"),
-    es.StumpLogisticRegressionCV(Cs=[1.0], cv=2, interaction_strength=0.1),
-    es.StumpSVCCV(Cs=3),
+    es.StumpLogisticRegressionCV(Cs=[1.0], cv=2, interactions=1, interaction_strength=0.1),
+    es.StumpSVCCV(Cs=3, cv=2),
     es.StumpSVCCV(Cs=3, selection="loo-bound"),
-    es.StumpLogisticRegressionCV(Cs=3),
+    es.StumpLogisticRegressionCV(Cs=3, cv=2),
     es.StumpSVC(interactions="auto", fit_intercept=False, loss="squared_hinge"),
     es.StumpLogisticRegression(interactions=2, max_interaction_order=3),
     es.StumpLogisticRegression(interactions="auto", max_interaction_order=3),
-    es.StumpLogisticRegressionCV(Cs=3, interactions=0),
-    es.StumpLogisticRegressionCV(Cs=3, multi_class="ovr", interactions=0),
-    es.StumpLogisticRegressionCV(Cs=3, interactions=2, interaction_strength=[0.1, 1.0]),
+    es.StumpLogisticRegressionCV(Cs=3, cv=2, interactions=0),
+    es.StumpLogisticRegressionCV(Cs=[1.0], cv=2, multi_class="ovr", interactions=0),
+    es.StumpLogisticRegressionCV(Cs=3, cv=2, interactions=2, interaction_strength=[0.1, 1.0]),
     *(
         es.StumpRegressor(loss=loss)
         for loss in ("huber", "absolute", "epsilon_insensitive", "poisson", "gamma")
@@ -55,9 +55,11 @@ VARIANTS = [
     es.StumpRegressor(interactions=2),
     es.StumpRegressor(fit_intercept=False),
     es.StumpRegressor(loss="poisson", fit_intercept=False),
-    es.StumpRegressorCV(Cs=3),
-    es.StumpRegressorCV(Cs=3, loss="absolute", interactions=2, interaction_strength=[0.1, 1.0]),
-    es.StumpRegressorCV(Cs=3, loss="gamma", interactions=0),
+    es.StumpRegressorCV(Cs=3, cv=2),
+    es.StumpRegressorCV(
+        Cs=3, cv=2, loss="absolute", interactions=2, interaction_strength=[0.1, 1.0]
+    ),
+    es.StumpRegressorCV(Cs=3, cv=2, loss="gamma", interactions=0),
     es.KernelSVC(loss="squared_hinge"),
     es.KernelSVC("stump"),
     es.KernelSVC("perceptron", fit_intercept=False),

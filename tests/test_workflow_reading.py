@@ -191,7 +191,7 @@ def test_parquet(tmp_path):
     [
         (1000, ADDITIVE),
         pytest.param(1000, (), marks=pytest.mark.slow),
-        pytest.param(10_000, (), marks=pytest.mark.slow),
+        pytest.param(10_000, ADDITIVE, marks=pytest.mark.slow),
     ],
 )
 def test_thousands_of_columns(tmp_path, n_columns, options):
