@@ -18,7 +18,7 @@ from sklearn.model_selection import GridSearchCV, KFold, ShuffleSplit, Stratifie
 import everystump
 from everystump import StumpLogisticRegression, StumpSVC
 from everystump._selection.folds import make_class_folds
-from everystump._selection.grid import is_past_best, select_best
+from everystump._selection.grid import SELECTIONS, is_past_best
 from everystump._tables.validation import check_table
 from everystump.datasets import load_dataset, make_twonorm
 from everystump.explain import CurvesDisplay, PathDisplay
@@ -608,4 +608,4 @@ def test_curves_display_of_steps_and_constants():
 
 def test_equal_scores_up_to_rounding_choose_the_simplest_model():
     mean = np.array([0.7, 0.7761904761904762, 0.75, 0.7761904761904763])
-    assert select_best(mean, np.zeros(4), 5, "cv") == 1
+    assert SELECTIONS["cv"].best(mean, np.zeros(4), 5) == 1

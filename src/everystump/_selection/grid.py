@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from dataclasses import dataclass
 from numbers import Integral
 from typing import Any
 
@@ -21,13 +22,62 @@ _FIRST, _STEP = 0.45, 2
 _MIN_GAIN = 1e-3
 # A path is past its peak when scores are this many standard errors lower.
 _N_STANDARD_ERRORS = 2.0
-# A model with interactions, or with other weights, must gain this many standard errors.
-_MIN_GAIN_IN_ERRORS = 0.5
+# A model with interactions, or with other weights, must gain the first number of standard errors,
+# and one with fewer interactions the second.
+_MIN_GAIN_IN_ERRORS, _MIN_NUMBER_GAIN_IN_ERRORS = 0.5, 1.0
 # Smaller gains do not count, relative to what the best possible score would gain: a climbing grid
-# does not go on for them, and weights are not used for them.
+# does not go on for them, and neither weights nor interactions are used for them.
 _MIN_RELATIVE_GAIN = 1e-4
 # Mean scores with a smaller relative difference are equal up to rounding.
 _ROUNDING = 1e-12
+
+
+@dataclass(frozen=True)
+class Selection:
+    """A way to select parameters.
+
+    Attributes
+    ----------
+    has_folds : bool
+        Whether models are scored on held-out samples, not by a bound.
+    prefers_small : bool
+        Whether the smallest value within one standard error of the best is selected.
+    """
+
+    has_folds: bool = True
+    prefers_small: bool = False
+
+    @property
+    def refines(self) -> bool:
+        """Whether parameters are chosen again, given others: as long as the best is selected."""
+        return self.has_folds and not self.prefers_small
+
+    def best(self, mean: np.ndarray, std: np.ndarray, n_folds: int) -> int:
+        """Return the index of the selected value, given the scores of ascending values.
+
+        Among values that are equal up to rounding, the smallest is selected, the simplest model.
+        """
+        best = int(np.flatnonzero(mean >= mean.max() - _ROUNDING * np.abs(mean).max())[0])
+        if not self.prefers_small:
+            return best
+        error = std[best] / np.sqrt(max(n_folds - 1, 1))
+        return int(np.flatnonzero(mean >= mean[best] - error)[0])
+
+    def next_cost_grid(self, Cs: Any, C: float) -> PathGrid:
+        """Return the grid of the parameter ``Cs`` for a similar model, whose best C was ``C``."""
+        if self.prefers_small or not isinstance(Cs, Integral):
+            return cost_grid(Cs)  # a climb would end at the best value
+        low, high = 2.0**-_EXTENSION_LOG2, 2.0**_EXTENSION_LOG2
+        factor = 2.0 ** ((_C_RANGE[1] - _C_RANGE[0]) / (int(Cs) - 1))
+        return ClimbingGrid([], [C], factor, low, high, upwards=False)
+
+
+# By the value of the parameter ``selection``.
+SELECTIONS = {
+    "cv": Selection(),
+    "cv-1se": Selection(prefers_small=True),
+    "loo-bound": Selection(has_folds=False),
+}
 
 
 class PathGrid(ABC):
@@ -163,15 +213,6 @@ def cost_grid(Cs: Any) -> PathGrid:
     return FixedGrid(Cs, "Cs", "an integer or a list of positive finite numbers")
 
 
-def next_cost_grid(Cs: Any, C: float) -> PathGrid:
-    """Return the grid of the parameter ``Cs`` for a similar model, whose best C was ``C``."""
-    if not isinstance(Cs, Integral):
-        return cost_grid(Cs)
-    low, high = 2.0**-_EXTENSION_LOG2, 2.0**_EXTENSION_LOG2
-    factor = 2.0 ** ((_C_RANGE[1] - _C_RANGE[0]) / (int(Cs) - 1))
-    return ClimbingGrid([], [C], factor, low, high, upwards=False)
-
-
 def strength_grid(strength: Any, C: float) -> PathGrid:
     """Return the grid of the parameter ``interaction_strength``; None for the default."""
     if strength is None:
@@ -205,20 +246,10 @@ def is_past_best(scores: np.ndarray) -> bool:
     return bool(np.all(mean > _N_STANDARD_ERRORS * error))
 
 
-def exceeds_error(gains: np.ndarray, n_errors: float = _MIN_GAIN_IN_ERRORS) -> bool:
-    """Whether the mean gain over the folds is more than ``n_errors`` standard errors.
-
-    Examples
-    --------
-    >>> exceeds_error(np.array([0.1, 0.2, 0.1])), exceeds_error(np.array([0.1, -0.1, 0.01]))
-    (True, False)
-    """
-    mean, error = _mean_and_error(gains)
-    return bool(np.all(mean > n_errors * error))
-
-
 def is_relevant(gains: np.ndarray, scores: np.ndarray) -> bool:
-    """Whether gains over scores exceed their error, and are not tiny relative to the scores.
+    """Whether gains over scores exceed half a standard error, and are not tiny.
+
+    They are compared with the distance of the scores from the best possible one.
 
     Examples
     --------
@@ -226,7 +257,25 @@ def is_relevant(gains: np.ndarray, scores: np.ndarray) -> bool:
     >>> is_relevant(gains, np.full(3, 0.5)), is_relevant(gains, np.full(3, 0.999))
     (False, True)
     """
-    return exceeds_error(gains) and bool(np.mean(gains) > _irrelevant_gain(float(np.mean(scores))))
+    is_tiny = np.mean(gains) <= _irrelevant_gain(float(np.mean(scores)))
+    return exceeds_error(gains) and not is_tiny
+
+
+def favors_fewer(gains: np.ndarray) -> bool:
+    """Whether fewer interactions gain more than one standard error over all.
+
+    Examples
+    --------
+    >>> favors_fewer(np.array([0.1, 0.2, 0.1])), favors_fewer(np.array([0.1, -0.1, 0.01]))
+    (True, False)
+    """
+    return exceeds_error(gains, _MIN_NUMBER_GAIN_IN_ERRORS)
+
+
+def exceeds_error(gains: np.ndarray, n_errors: float = _MIN_GAIN_IN_ERRORS) -> bool:
+    """Whether the mean gain over the folds is more than ``n_errors`` standard errors."""
+    mean, error = _mean_and_error(gains)
+    return bool(np.all(mean > n_errors * error))
 
 
 def _irrelevant_gain(score: float) -> float:
@@ -248,18 +297,6 @@ def _mean_and_error(gains: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     gains = np.ldexp(gains, -np.frexp(np.abs(gains).max())[1])
     error = gains.std(axis=0, ddof=1) / np.sqrt(n_folds) if n_folds > 1 else np.zeros(1)
     return gains.mean(axis=0), error
-
-
-def select_best(mean: np.ndarray, std: np.ndarray, n_folds: int, selection: str) -> int:
-    """Return the index of the selected value: the best, or the smallest within one standard error.
-
-    Among values that are equal up to rounding, the smallest is selected, the simplest model.
-    """
-    best = int(np.flatnonzero(mean >= mean.max() - _ROUNDING * np.abs(mean).max())[0])
-    if selection != "cv-1se":
-        return best
-    error = std[best] / np.sqrt(max(n_folds - 1, 1))
-    return int(np.flatnonzero(mean >= mean[best] - error)[0])
 
 
 def _extension(values: np.ndarray, mean: np.ndarray) -> list[float]:

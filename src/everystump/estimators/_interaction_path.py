@@ -1,8 +1,8 @@
-"""Choosing the strength and the number of interactions along paths, given C."""
+"""Choosing the strength and the number of interactions along paths, and C with them."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Integral, Real
 from typing import Any, NamedTuple
 
@@ -11,16 +11,18 @@ import numpy as np
 from everystump._core.design import Design
 from everystump._core.solvers.problem import Solution
 from everystump._core.threads import count_threads, thread_map
+from everystump._selection.folds import Fold
 from everystump._selection.grid import (
     PathGrid,
     cost_grid,
-    exceeds_error,
+    favors_fewer,
     is_past_best,
     is_relevant,
     refined_cost_grid,
     strength_grid,
 )
 from everystump._tables.training_table import TrainingTable
+from everystump.estimators._c_path import CPathEnsemble
 from everystump.estimators._fold_path import (
     FoldDesign,
     FoldPath,
@@ -31,7 +33,6 @@ from everystump.estimators._fold_path import (
     path_scores,
 )
 from everystump.estimators._interactions import SCREENING_STRENGTH, AdditiveFit, InteractionChoice
-from everystump.estimators._path import PathEnsemble
 
 # The fraction of many samples that is held out to choose the strength of interactions.
 _HELD_OUT_FRACTION = 0.2
@@ -48,20 +49,20 @@ class _Search(NamedTuple):
 
 
 class _Selected(NamedTuple):
-    """The strength that was chosen, 0 for no interactions, and how their number is halved."""
+    """C, the strength of interactions, 0 for none, and how their number is halved."""
 
+    C: float
     strength: float
     plan: _HalvingPlan | None = None
 
 
 class _HalvingPlan(NamedTuple):
-    """How often the number of interactions is halved, and with which C and strength that begins.
+    """How often the number of interactions is halved, and with which strength that begins.
 
-    The strength doubles with each halving.
+    The strength doubles with each halving; C remains that of the additive model.
     """
 
     n_halvings: int
-    C: float
     strength: float
 
 
@@ -83,8 +84,19 @@ class _NumberStep(NamedTuple):
 
 
 @dataclass(eq=False, repr=False)
-class InteractionPathEnsemble(PathEnsemble):
-    """An infinite ensemble of stumps whose interactions are chosen along paths."""
+class InteractionPathEnsemble(CPathEnsemble):
+    """An infinite ensemble of stumps whose interactions are chosen along paths, as is C."""
+
+    def _fit_design(self, table: TrainingTable, design: Design) -> None:
+        choice = self._interaction_choice(len(table.problems()))
+        if choice.requested == "auto" and not self._selection.has_folds:
+            choice = replace(choice, requested=0)  # a bound chooses none by itself
+        held_out = None if choice.is_none else self._strength_split(table)
+        design, folds = self._select_weights(table, design, held_out)
+        starts = None
+        if not choice.is_none:
+            design, starts = self._select_interactions(table, design, choice, folds)
+        self._store(table, *self._solve_and_prune(table, design, self.C_, choice, starts))
 
     def _select_interactions(
         self,
@@ -103,32 +115,23 @@ class InteractionPathEnsemble(PathEnsemble):
         extended = self._add_interactions(choice, self._additive_fit(table, design, additive))
         if not extended.terms.interactions.terms:
             return design, None
-        search = _Search(table, choice, design, extended, folds)
-        if isinstance(self.interaction_strength, Real):
-            selected = _Selected(float(self.interaction_strength))
-            if self.selection != "loo-bound":
-                self._choose_cost_with(search, selected.strength)
-        else:
-            selected = self._select_strength(search)
+        selected = self._select(_Search(table, choice, design, extended, folds))
         if selected.strength == 0.0:
             return design, None
         source, solutions = design, additive
         if selected.plan is not None:
             source, solutions = self._halve(table, choice, extended, selected.plan)
             extended = source
+        self.C_ = selected.C
         extended = extended.with_strength(selected.strength)
         starts = [extended.warm_start(solution, source) for solution in solutions]
         return extended, starts or None
 
-    def _solve_roughly(
-        self,
-        table: TrainingTable,
-        design: Design,
-        C: float,
-        starts: list[Solution] | None = None,
-    ) -> list[Solution]:
-        """Return solutions of all samples that are as accurate as those of the folds."""
-        return self._solve(table, design, C, tol=self._fold_tol(), starts=starts, verbose=0)
+    def _select(self, search: _Search) -> _Selected:
+        """Choose what the user has not given."""
+        if isinstance(self.interaction_strength, Real):
+            return self._choose_cost_with(search, float(self.interaction_strength))
+        return self._select_strength(search)
 
     def _add_interactions(self, choice: InteractionChoice, fit: AdditiveFit) -> Design:
         """Return the design with the interactions chosen at additive solutions."""
@@ -146,13 +149,13 @@ class InteractionPathEnsemble(PathEnsemble):
         self.interaction_cv_results_ = cv_results("interaction_strength", strengths, fits)
         best, self.best_score_ = self._best(self.interaction_cv_results_, "interaction_strength")
         if best == 0.0:
-            return _Selected(0.0)
+            return _Selected(self.C_, 0.0)
         additive = path_scores([0.0], paths)
         if not is_relevant(path_scores([best], paths) - additive, additive):
             self.best_score_ = float(additive.mean())
             self.interaction_cv_results_["chosen"] = 0.0
-            return _Selected(0.0)
-        return self._refine(search.table, search.choice, paths, best)
+            return _Selected(self.C_, 0.0)
+        return self._refine(search, paths, best)
 
     def _extended_paths(self, search: _Search) -> list[FoldPath]:
         """Return the paths of folds with interactions, and with the results without any as 0.
@@ -176,7 +179,7 @@ class InteractionPathEnsemble(PathEnsemble):
         thread_map(extend, paths, self._path_threads(additive_design))
         return paths
 
-    def _choose_cost_with(self, search: _Search, strength: float) -> None:
+    def _choose_cost_with(self, search: _Search, strength: float) -> _Selected:
         """Choose C once more, with interactions of a given strength."""
         table, paths = search.table, self._extended_paths(search)
         n_threads = self._strength_threads(paths)
@@ -186,15 +189,16 @@ class InteractionPathEnsemble(PathEnsemble):
             self._fit_and_score(table, path, C, own, C, n_threads)
 
         Cs = self._run_path(paths, cost_grid(self.Cs), fit, "C")
-        self._store_refined(Cs, paths, np.full(len(Cs), strength))
+        C = self._best_refined(Cs, paths, np.full(len(Cs), strength))
+        return _Selected(C, strength)
 
-    def _store_refined(self, Cs: list[float], paths: list[FoldPath], strengths: np.ndarray) -> None:
-        """Store the C that was chosen with interactions, and the results of its path."""
+    def _best_refined(self, Cs: list[float], paths: list[FoldPath], strengths: np.ndarray) -> float:
+        """Return the C that is best with interactions; store the results of its path."""
         results = cv_results("C", Cs, path_fits(Cs, paths))
         add_strengths(results, strengths)
         self.refined_cv_results_ = results
         C, self.best_score_ = self._best(results, "C")
-        self.C_: float = C
+        return C
 
     def _run_strengths(
         self, table: TrainingTable, paths: list[FoldPath], grid: PathGrid
@@ -208,26 +212,18 @@ class InteractionPathEnsemble(PathEnsemble):
 
         return self._run_path(paths, grid, fit, "the strength of interactions")
 
-    def _refine(
-        self,
-        table: TrainingTable,
-        choice: InteractionChoice,
-        paths: list[FoldPath],
-        strength: float,
-    ) -> _Selected:
+    def _refine(self, search: _Search, paths: list[FoldPath], strength: float) -> _Selected:
         """Choose the number of interactions, then C once more, if they are free."""
-        C, is_free = self.C_, isinstance(self.Cs, Integral) and self.interaction_strength is None
-        if not is_free or self.selection != "cv":
-            return _Selected(strength)
-        if choice.requested != "auto" or len(paths) == 1:
-            return _Selected(self._refine_cost(table, strength, paths))
-        chosen, n_halvings = self._select_number(table, choice, _NumberStep(strength, paths))
-        plan = _HalvingPlan(n_halvings, C, strength) if n_halvings > 0 else None
-        return _Selected(self._refine_cost(table, chosen.strength, chosen.paths), plan)
+        is_free = isinstance(self.Cs, Integral) and self.interaction_strength is None
+        if not (is_free and self._selection.refines):
+            return _Selected(self.C_, strength)
+        if search.choice.requested != "auto" or len(paths) == 1:
+            return self._refine_cost(search.table, strength, paths)
+        step, n_halvings = self._select_number(search, _NumberStep(strength, paths))
+        plan = _HalvingPlan(n_halvings, strength) if n_halvings > 0 else None
+        return self._refine_cost(search.table, step.strength, step.paths)._replace(plan=plan)
 
-    def _select_number(
-        self, table: TrainingTable, choice: InteractionChoice, first: _NumberStep
-    ) -> tuple[_NumberStep, int]:
+    def _select_number(self, search: _Search, first: _NumberStep) -> tuple[_NumberStep, int]:
         """Halve the number of interactions repeatedly; return the best, and how many halvings.
 
         Each fold keeps the interactions that are largest in its own solution.  All remain unless
@@ -235,46 +231,37 @@ class InteractionPathEnsemble(PathEnsemble):
         """
         steps, scores = [first], first.scores[:, None]
         while steps[-1].n_interactions > 1 and not is_past_best(scores):
-            steps.append(self._halve_folds(table, choice, steps[-1]))
+            steps.append(self._halve_folds(search, steps[-1]))
             scores = np.column_stack([scores, steps[-1].scores])
         halved = [path for step in steps[1:] for path in step.paths]
         self._warn_if_folds_not_converged(halved, "the number of interactions")
         best = int(np.argmax(scores.mean(axis=0)))
-        if not exceeds_error(scores[:, best] - first.scores, n_errors=1.0):
+        if not favors_fewer(scores[:, best] - first.scores):
             best = 0
         self.best_score_ = float(scores[:, best].mean())
         self.number_cv_results_ = _number_cv_results(steps)
         self.number_cv_results_["chosen"] = steps[best].n_interactions
         return steps[best], best
 
-    def _halve_folds(
-        self, table: TrainingTable, choice: InteractionChoice, last: _NumberStep
-    ) -> _NumberStep:
+    def _halve_folds(self, search: _Search, last: _NumberStep) -> _NumberStep:
         """Fit and score the folds with half of their interactions and twice the strength."""
-        strength, n_threads = 2 * last.strength, self._strength_threads(last.paths)
+        table, strength = search.table, 2 * last.strength
+        n_threads = self._strength_threads(last.paths)
         with self._count_fits(len(last.paths)) as tick:
 
             def halve(path: FoldPath) -> FoldPath:
-                design, solutions = self._solve_fold(table, path, last.strength, n_threads)
-                halved = choice.halve(design, solutions, n_threads)
-                own = FoldPath(path.fold, path.score, halved, (design, solutions))
-                self._fit_and_score(table, own, strength, halved, self.C_, n_threads)
+                own = path.design.with_strength(last.strength)
+                design, solutions = self._fold_solutions(
+                    table, path, last.strength, own, self.C_, n_threads
+                )
+                halved = search.choice.halve(design, solutions, n_threads)
+                new = FoldPath(path.fold, path.score, halved, (design, solutions))
+                self._fit_and_score(table, new, strength, halved, self.C_, n_threads)
                 tick()
-                return own
+                return new
 
             threads = self._path_threads(last.paths[0].design)
             return _NumberStep(strength, thread_map(halve, last.paths, threads))
-
-    def _solve_fold(
-        self, table: TrainingTable, path: FoldPath, strength: float, n_threads: int
-    ) -> Start:
-        """Return the solutions of a fold for a strength, which were kept only for some."""
-        start = path.start_at(strength)
-        if start is not None:
-            return start
-        design = path.design.with_strength(strength)
-        starts = path.starts(strength, design)
-        return design, self._fit_fold(table, path, starts, design, self.C_, n_threads)[1]
 
     def _halve(
         self,
@@ -285,16 +272,18 @@ class InteractionPathEnsemble(PathEnsemble):
     ) -> Start:
         """Halve the interactions of all samples as those of the folds; return the last solution."""
         design = design.with_strength(plan.strength)
-        solutions = self._solve_roughly(table, design, plan.C)
+        solutions = self._solve_roughly(table, design, self.C_)
         for _ in range(plan.n_halvings):
             halved = choice.halve(design, solutions, count_threads(self.n_jobs))
             starts = [halved.warm_start(solution, design) for solution in solutions]
             design = halved
-            solutions = self._solve_roughly(table, design, plan.C, starts)
+            solutions = self._solve_roughly(table, design, self.C_, starts=starts)
         return design, solutions
 
-    def _refine_cost(self, table: TrainingTable, strength: float, paths: list[FoldPath]) -> float:
-        """Choose C once more, with C times the strength fixed; return the new strength.
+    def _refine_cost(
+        self, table: TrainingTable, strength: float, paths: list[FoldPath]
+    ) -> _Selected:
+        """Choose C once more, with C times the strength fixed.
 
         Part of what curves have to explain without interactions is explained by these.
         """
@@ -307,22 +296,19 @@ class InteractionPathEnsemble(PathEnsemble):
             self._fit_and_score(table, path, C, own, C, n_threads)
 
         Cs = self._run_path(refined, refined_cost_grid(self.C_), fit, "C")
-        self._store_refined(Cs, refined, product / np.array(Cs))
-        return product / self.C_
+        C = self._best_refined(Cs, refined, product / np.array(Cs))
+        return _Selected(C, product / C)
 
     def _strength_threads(self, paths: list[FoldPath]) -> int:
         """Return the threads of a fit on a path: all if there is one fold, else one per fold."""
         return count_threads(self.n_jobs) if len(paths) == 1 else 1
 
-    def _strength_folds(
-        self, table: TrainingTable, folds: list[FoldDesign], design: Design
-    ) -> list[FoldDesign]:
-        """Return the folds that choose a strength: of many samples a single split."""
+    def _strength_split(self, table: TrainingTable) -> Fold | None:
+        """Return the single split of many samples that chooses a strength, None for all folds."""
         is_number = self.cv is None or isinstance(self.cv, Integral)
-        if self.selection == "loo-bound" or not is_number or not self._has_many_rows(table):
-            return folds
-        fold = self._hold_out(table, _HELD_OUT_FRACTION, self.random_state)
-        return [FoldDesign(fold, design)]
+        if not (self._selection.has_folds and is_number and self._has_many_rows(table)):
+            return None
+        return self._hold_out(table, _HELD_OUT_FRACTION, self.random_state)
 
 
 def _number_cv_results(steps: list[_NumberStep]) -> dict[str, Any]:

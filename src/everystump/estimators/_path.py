@@ -20,13 +20,13 @@ from everystump._core.progress import progress_counter
 from everystump._core.solvers.problem import Solution
 from everystump._core.threads import count_threads, thread_map
 from everystump._selection.folds import Fold
-from everystump._selection.grid import PathGrid, cost_grid, select_best, strength_grid
+from everystump._selection.grid import SELECTIONS, PathGrid, Selection, cost_grid, strength_grid
 from everystump._selection.scorers import Candidate, Metric, Score
 from everystump._sklearn_compat import Interval, one_of, param_names
 from everystump._tables.frames import Feature
 from everystump._tables.training_table import TrainingTable
 from everystump._warnings import warn_user
-from everystump.estimators._fold_path import Fit, FoldDesign, FoldPath, path_scores
+from everystump.estimators._fold_path import Fit, FoldDesign, FoldPath, Start, path_scores
 from everystump.estimators._interactions import SCREENING_STRENGTH
 from everystump.estimators._stump_ensemble import BaseStumpEnsemble, FixedCEnsemble
 
@@ -82,8 +82,13 @@ class PathEnsemble(BaseStumpEnsemble):
         cost_grid(self.Cs)
         strength_grid(self.interaction_strength, 1.0)
 
+    @property
+    def _selection(self) -> Selection:
+        """The way to select parameters."""
+        return SELECTIONS[self.selection]
+
     def _fold_tol(self) -> float:
-        if self.selection == "loo-bound":
+        if not self._selection.has_folds:
             return self.tol
         return max(self.tol, min(self._loss_family().path_tolerance * self.tol, _MAX_FOLD_TOL))
 
@@ -130,7 +135,7 @@ class PathEnsemble(BaseStumpEnsemble):
     def _best(self, results: dict[str, Any], name: str) -> tuple[float, float]:
         """Return the selected value of a parameter and its score; add the value to the results."""
         mean, std = results["mean_test_score"], results["std_test_score"]
-        best = select_best(mean, std, results["n_splits"], self.selection)
+        best = self._selection.best(mean, std, results["n_splits"])
         results["chosen"] = float(results[f"param_{name}"][best])
         return results["chosen"], float(mean[best])
 
@@ -174,6 +179,22 @@ class PathEnsemble(BaseStumpEnsemble):
         starts = path.starts(value, design)
         fit, solutions = self._fit_fold(table, path, starts, design, C, n_threads)
         path.add(value, fit, (design, solutions))
+
+    def _fold_solutions(
+        self,
+        table: TrainingTable,
+        path: FoldPath,
+        value: float,
+        design: Design,
+        C: float,
+        n_threads: int = 1,
+    ) -> Start:
+        """Return the solutions of a fold for a value, which were kept only for some."""
+        known = path.start_at(value)
+        if known is not None:
+            return known
+        starts = path.starts(value, design)
+        return design, self._fit_fold(table, path, starts, design, C, n_threads)[1]
 
     def _fit_fold(
         self,

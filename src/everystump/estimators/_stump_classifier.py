@@ -19,7 +19,7 @@ from everystump._tables.training_table import ClassTable
 from everystump.bounds._leave_one_out_bounds import LOO_THEOREM, bound_left_out_error
 from everystump.estimators._base import TabularClassifier
 from everystump.estimators._bounds import single_machine_ensembles
-from everystump.estimators._c_path import CPathEnsemble
+from everystump.estimators._interaction_path import InteractionPathEnsemble
 from everystump.estimators._stump_bounds import StumpBounds
 from everystump.estimators._stump_ensemble import BaseStumpEnsemble, FixedCEnsemble
 
@@ -85,13 +85,13 @@ class FixedCClassifier(FixedCEnsemble, StumpClassifier):
 
 
 @dataclass(eq=False, repr=False)
-class CPathClassifier(CPathEnsemble, StumpClassifier):
+class CPathClassifier(InteractionPathEnsemble, StumpClassifier):
     """An infinite ensemble of stumps that classifies, with C chosen along a path."""
 
     _default_scoring: ClassVar[str] = "accuracy"
 
     _parameter_constraints: ClassVar[dict] = {
-        **CPathEnsemble._parameter_constraints,
+        **InteractionPathEnsemble._parameter_constraints,
         **CLASSIFIER_CONSTRAINTS,
         "selection": [one_of("cv", "cv-1se", "loo-bound")],
     }
@@ -101,14 +101,14 @@ class CPathClassifier(CPathEnsemble, StumpClassifier):
 
     def _folds(self, table: ClassTable) -> list[Fold]:
         """Return the folds; all samples at once for a bound on the leave-one-out error."""
-        if self.selection != "loo-bound":
+        if self._selection.has_folds:
             return super()._folds(table)
         self._check_unconstrained()
         all_rows = np.arange(table.n_rows)
         return [Fold(all_rows, all_rows)]
 
     def _score(self, table: ClassTable, fold: Fold) -> Score:
-        if self.selection != "loo-bound":
+        if self._selection.has_folds:
             return super()._score(table, fold)
         self.scoring_ = "1 - leave-one-out bound"
         return _loo_bound_score(table)

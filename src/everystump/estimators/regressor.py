@@ -20,7 +20,7 @@ from everystump._tables.chunk_reader import ChunkReader, ReadTable
 from everystump._tables.training_table import NumberTable
 from everystump._tables.validation import check_regression_table
 from everystump.estimators._base import TabularRegressor
-from everystump.estimators._c_path import CPathEnsemble
+from everystump.estimators._interaction_path import InteractionPathEnsemble
 from everystump.estimators._regression_losses import (
     REGRESSION_LOSSES,
     RegressionSpec,
@@ -171,7 +171,7 @@ class StumpRegressor(FixedCEnsemble, _Regression):
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class StumpRegressorCV(CPathEnsemble, _Regression):
+class StumpRegressorCV(InteractionPathEnsemble, _Regression):
     """`StumpRegressor` with C, and the strength of interactions, chosen by cross-validation.
 
     Parameters
@@ -218,7 +218,7 @@ class StumpRegressorCV(CPathEnsemble, _Regression):
     _fixed_C_class = StumpRegressor
 
     _parameter_constraints: ClassVar[dict] = {
-        **CPathEnsemble._parameter_constraints,
+        **InteractionPathEnsemble._parameter_constraints,
         **_CONSTRAINTS,
     }
 
