@@ -101,9 +101,10 @@ def _mirrored_table(n: int, rng: np.random.Generator) -> np.ndarray:
 
 
 def _simulations() -> dict[str, _Simulation]:
-    squared = StumpRegressorCV(interactions=0, n_jobs=N_JOBS)
-    poisson = StumpRegressorCV(interactions=0, loss="poisson", n_jobs=N_JOBS)
-    logistic = StumpLogisticRegressionCV(interactions=0, n_jobs=N_JOBS)
+    additive = {"interactions": 0, "n_jobs": N_JOBS}
+    squared = StumpRegressorCV(feature_weights="adaptive", **additive)
+    poisson = StumpRegressorCV(loss="poisson", feature_weights="adaptive", **additive)
+    logistic = StumpLogisticRegressionCV(feature_weights="equal", **additive)
     return {
         "StumpRegressorCV, noise 1": _Simulation(
             squared, lambda f, rng: f + rng.normal(size=len(f)), _curves, _table
@@ -127,7 +128,7 @@ def _simulations() -> dict[str, _Simulation]:
             _table,
         ),
         "StumpRegressorCV, a pair, noise 1": _Simulation(
-            StumpRegressorCV(interactions=[(0, 1)], n_jobs=N_JOBS),
+            StumpRegressorCV(feature_weights="adaptive", interactions=[(0, 1)], n_jobs=N_JOBS),
             lambda f, rng: f + rng.normal(size=len(f)),
             _curves_and_product,
             _mirrored_table,

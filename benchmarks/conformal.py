@@ -26,9 +26,11 @@ HEADER = (
     "mean width",
 )
 _N_TRAIN, _N_TEST = 1000, 5000
-_QUANTILE = StumpRegressorCV(loss="quantile", interactions=0, n_jobs=N_JOBS)
-_SQUARED = StumpRegressorCV(interactions=0, n_jobs=N_JOBS)
-_LOGISTIC = StumpLogisticRegressionCV(interactions=0, n_jobs=N_JOBS)
+_QUANTILE = StumpRegressorCV(
+    loss="quantile", feature_weights="adaptive", interactions=0, n_jobs=N_JOBS
+)
+_SQUARED = StumpRegressorCV(feature_weights="adaptive", interactions=0, n_jobs=N_JOBS)
+_LOGISTIC = StumpLogisticRegressionCV(feature_weights="equal", interactions=0, n_jobs=N_JOBS)
 
 
 def coverage(settings: Settings) -> StudyTable:

@@ -67,7 +67,8 @@ def _parts_of_split(
 
 def _fit(X: np.ndarray, y: np.ndarray, rows: np.ndarray) -> StumpLogisticRegressionCV:
     """Return an additive model; C is chosen on these rows alone."""
-    return StumpLogisticRegressionCV(interactions=0, n_jobs=N_JOBS).fit(X[rows], y[rows])
+    model = StumpLogisticRegressionCV(interactions=0, feature_weights="equal", n_jobs=N_JOBS)
+    return model.fit(X[rows], y[rows])
 
 
 def _losses(model: StumpLogisticRegressionCV, X: np.ndarray, y: np.ndarray) -> tuple:

@@ -23,7 +23,6 @@ from benchmarks.targets import AtMost, Faster
 from benchmarks.timing import Timed, timed, timed_fit
 from everystump import StumpLogisticRegression, StumpLogisticRegressionCV
 from everystump._experiments.engine.splits import Split
-from everystump.measures import Weighted
 
 TREES = "LightGBM, 100 trees"
 # As many pairs as are tried by default.
@@ -37,10 +36,12 @@ _MB = 1e6
 def magic(settings: Settings) -> Iterator[Row]:
     """All 45 pairs of magic against LightGBM, with C and strength chosen beforehand."""
     data = _split("magic", settings)
-    chosen = _choose(data)
+    pairs = all_pairs(data.X.shape[1])
+    search = StumpLogisticRegressionCV(feature_weights="equal", interactions=pairs, n_jobs=N_JOBS)
+    chosen = _choose(data, search)
     model = StumpLogisticRegression(
         C=float(chosen.C_),
-        interactions=all_pairs(data.X.shape[1]),
+        interactions=pairs,
         interaction_strength=float(chosen.interaction_strength_),
         tol=1e-3,
         n_jobs=N_JOBS,
@@ -79,7 +80,7 @@ def magic_cv(settings: Settings) -> Iterator[Row]:
 def covertype(settings: Settings) -> Iterator[Row]:
     """Interactions on 54 columns of forest cover types against LightGBM, C and strength chosen."""
     data = _split("covtype_binary_50k", settings)
-    ours = timed_fit(_final(_choose(data)), data.X, data.y, settings)
+    ours = timed_fit(_final(_choose(data, _search())), data.X, data.y, settings)
     trees = timed_fit(peers.lightgbm_trees(), data.X, data.y, settings)
     yield _against_trees("covtype", ours, trees, data, AtMost(8), no_worse=True)
 
@@ -176,19 +177,16 @@ def _search() -> StumpLogisticRegressionCV:
     return StumpLogisticRegressionCV(interactions="auto", n_jobs=N_JOBS)
 
 
-def _choose(data: Split) -> StumpLogisticRegressionCV:
+def _choose(data: Split, search: StumpLogisticRegressionCV) -> StumpLogisticRegressionCV:
     log("  StumpLogisticRegressionCV chooses C and the strength ...")
-    return _search().fit(data.X, data.y)
+    return search.fit(data.X, data.y)
 
 
 def _final(chosen: StumpLogisticRegressionCV) -> StumpLogisticRegression:
-    """Return the unfitted model of what was chosen, with all pairs unless fewer were chosen."""
-    numbers = getattr(chosen, "number_cv_results_", None)
-    is_halved = numbers is not None and numbers["chosen"] < numbers["param_n_interactions"].max()
+    """Return the unfitted model of what is chosen with many samples: C and the strength."""
     return StumpLogisticRegression(
         C=float(chosen.C_),
-        measure=Weighted("mixed", chosen.feature_weights_),
-        interactions=chosen.interactions_ if is_halved else MAX_PAIRS,
+        interactions=MAX_PAIRS,
         interaction_strength=float(chosen.interaction_strength_),
         n_jobs=N_JOBS,
     )

@@ -10,6 +10,7 @@ from everystump import (
     StumpSVC,
     StumpSVCCV,
 )
+from everystump.bounds import loo_bound
 from everystump.estimators import _interactions
 
 
@@ -54,6 +55,15 @@ def test_the_model_is_optimal_for_the_remaining_pairs(estimator, monkeypatch):
     # Both objectives are within 1e-7 of the same optimum, and so are scores to about its root.
     np.testing.assert_allclose(primal, listed.certificate_.primal, rtol=3e-7)
     np.testing.assert_allclose(scores, listed.decision_function(X), atol=0.02)
+
+
+@pytest.mark.parametrize("strength", [0.5, [0.1, 0.5]])
+def test_the_score_of_a_bound_is_that_of_the_model(strength):
+    X, y = one_pair_matters(120)
+    model = StumpSVCCV(
+        Cs=[0.02, 0.2], selection="loo-bound", interactions=[(0, 1)], interaction_strength=strength
+    ).fit(X, y)
+    assert model.best_score_ == pytest.approx(1 - loo_bound(model, X, y).value)
 
 
 @pytest.mark.parametrize("cls", [StumpLogisticRegressionCV, StumpSVCCV])

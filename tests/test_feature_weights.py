@@ -145,6 +145,22 @@ def test_the_model_is_that_of_the_weighted_measure(table, interactions):
     assert model.half_mass_ == fixed.half_mass_
 
 
+@pytest.mark.parametrize("Cs", [11, [2.0**k for k in range(-9, 7)]])
+def test_one_standard_error_is_applied_to_the_path_with_weights(table, Cs):
+    """All smaller C are tried: the one below the smallest that is selected is worse."""
+    X, y = table
+    model = StumpRegressorCV(
+        Cs, selection="cv-1se", feature_weights="adaptive", interactions=0
+    ).fit(X, y)
+    results = model.cv_results_
+    mean, best = results["mean_test_score"], np.argmax(results["mean_test_score"])
+    error = results["std_test_score"][best] / np.sqrt(results["n_splits"] - 1)
+    chosen = np.flatnonzero(results["param_C"] == model.C_)[0]
+    assert mean[chosen] >= mean[best] - error
+    assert 0 < chosen < best
+    assert np.all(mean[:chosen] < mean[best] - error)
+
+
 def test_folds_have_weights_of_their_own(table):
     """A fold does not know its held-out rows, or its score would be too good."""
     X, y = table
@@ -162,7 +178,7 @@ def test_folds_have_weights_of_their_own(table):
     assert model.best_score_ == pytest.approx(np.mean(scores), abs=0.01)
 
 
-def test_pure_noise_is_scored_honestly():
+def test_pure_noise_has_unbiased_scores():
     rng = np.random.default_rng(5)
     X, y = rng.normal(size=(150, 40)), rng.normal(size=150)
     assert StumpRegressorCV(interactions=0).fit(X, y).best_score_ < 0.05
@@ -295,7 +311,7 @@ def test_the_command_fits_again_with_the_chosen_weights(table, tmp_path, options
     assert weights.max() > 2
     assert model.about_["feature_weights"] == dict(zip("abcdef", weights.tolist(), strict=True))
     text = " ".join(result.stdout.split())
-    assert f"Weights {weights.min():.2g} to {weights.max():.2g} (“a”): features with" in text
+    assert f"Feature weights {weights.min():.2g} to {weights.max():.2g} (“a”): features with" in text
 
 
 def test_constant_features_do_not_change_weights(table):

@@ -8,7 +8,7 @@ from small_problem import ALL_LOSSES, WITH_AND_WITHOUT_INTERCEPT, Small
 from everystump import StumpLogisticRegression, StumpSVC, StumpSVCCV
 from everystump._core.chainloops import add_minima, mirror
 from everystump._core.chains import Chains
-from everystump._core.losses import Hinge
+from everystump._core.losses import Hinge, Logistic
 from everystump._core.solvers import augmented_lagrangian, newton
 from everystump._core.solvers.iterate import Iterate, SpanIterate, initial_iterate
 from everystump._core.solvers.newton_system import StoppingRule, TermNewtonSystem
@@ -93,6 +93,23 @@ def test_newtons_steps_are_the_same(loss, fit_intercept):
         steps.append((by_row, db, iterate.problem.operator.dot(dw, dw)))
     for one, other in zip(*steps, strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("factor", [1e-3, 1.0, 1e4])
+def test_far_too_large_weights_shrink(factor):
+    """Weights that are too small remain; others decrease the objective with the best factor."""
+    small = Small(Logistic)
+    iterate = SpanIterate(small.problem, small.rows, always(small))
+    iterate.warm_start(small.solve(tol=1e-6))
+    optimum, weights = iterate.evaluate()[1].primal, iterate.weights
+    iterate.move_to(factor * weights, iterate.intercept)
+    start = iterate.evaluate()[1].primal
+    iterate.shrink()
+    end = iterate.evaluate()[1].primal
+    if factor > 1.0:
+        assert optimum <= end < 2 * optimum < start
+    else:
+        np.testing.assert_array_equal(iterate.weights, factor * weights)
 
 
 def test_a_matrix_that_rounding_leaves_singular_still_gives_a_descent():

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from command import input_error, run
+from sklearn.datasets import load_iris
 
 import everystump
 from everystump._workflow.options import InteractionOptions
@@ -234,6 +235,15 @@ def test_explain_prints_the_largest_terms_and_the_sum_of_the_others(table, model
     assert "5 smaller terms: --top 6 shows them." in importances and "other" not in importances
 
 
+def test_explain_counts_terms_of_several_classes_once(tmp_path):
+    table, model = tmp_path / "iris.csv", tmp_path / "iris.stump"
+    load_iris(as_frame=True).frame.to_csv(table, index=False)
+    run("fit", table, "--target", "target", "--interactions", 0, "-o", model)
+    text = run("explain", model, "--top", 2).stdout
+    assert sum("(cm)" in line for line in text.splitlines()) == 2 * 3
+    assert "2 smaller terms: --top 4 shows them." in text
+
+
 def _contribution(cells):
     """The number with a sign among the cells of a line, if there is any."""
     return next((x.strip() for x in cells[1:] if re.fullmatch(r"\s*[+-][\d.]+\s*", x)), None)
@@ -309,6 +319,6 @@ def test_a_report_of_unlabeled_rows_says_that_they_are_not_evaluated(table, tmp_
     pd.read_csv(table).drop(columns="state").to_csv(tmp_path / "new.csv", index=False)
     done = run("report", tmp_path / "m.stump", tmp_path / "new.csv", "-o", tmp_path / "r.html")
     assert done.exit_code == 0, done.output
-    assert "new.csv has no labels, so the model is not evaluated on it." in " ".join(
+    assert "new.csv does not have the target, so the model is not evaluated on it." in " ".join(
         done.stderr.split()
     )

@@ -141,16 +141,19 @@ def _contribution_table(found: Any, total: str, top: int) -> str:
 def _largest(frame: Any, is_sum: Any, top: int) -> tuple[Any, int]:
     """Return the first ``top`` terms, the sum of the others' contributions and the other rows.
 
-    A single other term is not worth summarizing.  Return also how many others there are.
+    A single other term is not worth summarizing.  Return also how many others there are.  With
+    several classes, a term has an importance for each.
     """
     import pandas as pd
 
-    n_others = int((~is_sum).sum()) - top
+    terms = frame["feature"][~is_sum].unique()
+    n_others = len(terms) - top
     if n_others < 2:
         return frame, 0
-    parts = [frame[~is_sum].iloc[:top], frame[is_sum]]
+    is_other = frame["feature"].isin(terms[top:])
+    parts = [frame[~is_sum & ~is_other], frame[is_sum]]
     if "value" in frame:
-        sums = frame[~is_sum].iloc[top:].drop(columns=["feature", "value"]).sum()
+        sums = frame[is_other].drop(columns=["feature", "value"]).sum()
         others = {"feature": f"({n_others} other terms)", "value": ""} | sums.to_dict()
         parts.insert(1, pd.DataFrame([others]))
     return pd.concat(parts, ignore_index=True), n_others

@@ -55,11 +55,12 @@ def _optimization(about: dict[str, Any]) -> list[tuple[str, str]]:
     pairs = []
     if "path" in about:
         path = about["path"]
-        which = "values with the weights below" if "feature_weights" in about else "values"
-        how = f"the best of {len(path['C'])} {which} by cross-validated {_score_name(path)}"
+        how = f"the best of {len(path['C'])} values by cross-validated {_score_name(path)}"
+        if "feature_weights" in about:
+            how += ", with the feature weights below"
         pairs.append(("C", f"{path['chosen']:.3g}, {how}{_refined(about)}"))
     if "feature_weights" in about:
-        pairs.append(("Weights", _weights(about["feature_weights"])))
+        pairs.append(("Feature weights", _weights(about["feature_weights"])))
     if "interactions" in about:
         pairs.append(("Interactions", _interactions(about["interactions"])))
     certificate = about.get("certificate")
@@ -77,7 +78,7 @@ def _weights(weights: dict[str, float]) -> str:
     low, largest = min(weights.values()), max(weights, key=weights.__getitem__)
     return (
         f"{low:.2g} to {weights[largest]:.2g} (“{largest}”): features with large curves are "
-        f"regularized less, which improves the cross-validated score"
+        f"regularized less"
     )
 
 
@@ -188,8 +189,10 @@ def _saved_model(about: dict[str, Any]) -> str:
     n_rows = pluralize(about["n_rows"], "row")
     if about.get("refit"):
         how = "with the same C" if "path" in about else "with the same settings"
+        if "feature_weights" in about:
+            how += ", with the same feature weights"
         if about.get("interactions", {}).get("features"):
-            how += " and interactions"
+            how += ", with the same interactions"
         return f"a model retrained on all {n_rows} {how}, not evaluated itself"
     if about["n_held_out"]:
         total = f"{about['n_rows'] + about['n_held_out']:,}"

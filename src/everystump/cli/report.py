@@ -62,7 +62,9 @@ def report(
         if data is not None:
             rows, notes = read_labeled_rows(data, dialect, fitted)
             if rows.target is None:
-                notes.append(f"{data} has no labels, so the model is not evaluated on it.")
+                notes.append(
+                    f"{data} does not have the target, so the model is not evaluated on it."
+                )
         about = {"rows": rows.kind, "leakage_warning": rows.leakage_warning}
         write_report(fitted, out, rows.X, rows.y, about=about)
         evaluated = None

@@ -169,10 +169,11 @@ class BandsMixin:
                 "in the same order and with the same weights."
             )
         design = design.with_measure(self._fitted_measure())
-        if not np.isclose(design.half_mass, self.half_mass_, rtol=1e-6):
+        if not np.isclose(design.half_mass, self.half_mass_, rtol=1e-6, atol=0.0):
             raise ValueError(
-                f"The masses of stumps under measure={self.measure!r} have changed since the model "
-                f"was fitted by an earlier version of everystump; fit it again."
+                f"The model was fitted with other masses of stumps than those of "
+                f"measure={self.measure!r}, by another measure or an earlier version of "
+                f"everystump; fit it again."
             )
         if not self.interactions_:
             return table, design

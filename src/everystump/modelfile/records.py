@@ -120,6 +120,7 @@ _ADDED: dict[str, Parts] = {
         {"multi_class_": "ovr"},
     ),
     "StumpSVCCV": ({"feature_weights": "equal"}, {}),
+    "StumpRegressorCV": ({"feature_weights": "equal"}, {}),
 }
 
 _OPTIONS_OF_INTERACTIONS = ("interaction_bins", "interaction_strength", "max_interaction_order")

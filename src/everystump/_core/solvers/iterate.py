@@ -74,13 +74,8 @@ class Iterate:
         self.weights, self.intercept = weights, intercept
         self.rows.set_margins(self.problem.operator.matvec(weights), intercept)
 
-    def rescale(self) -> None:
-        """Multiply the weights by the best factor."""
-        operator = self.problem.operator
-        self.rows.set_direction(operator.matvec(-self.weights), 0.0)
-        t = line_search(self.rows, self.weights, -self.weights, dot=operator.dot)
-        self.weights = (1.0 - t) * self.weights
-        self.rows.take_step(t)
+    def shrink(self) -> None:
+        """Shrink weights that are far too large; those of another solution are not."""
 
     def evaluate(self) -> tuple[RowSums, PrimalDual]:
         """Return the sums over the rows, and the primal and dual values.
@@ -211,6 +206,18 @@ class SpanIterate(Iterate):
     def warm_start(self, start: Solution) -> None:
         """Move to the combination of the rows with the dual variables for another C."""
         self.move_to(self._span.rmatvec(start.dual_coef[self.rows.index]), start.intercept)
+
+    def shrink(self) -> None:
+        """Shrink the weights by about the best factor.
+
+        With larger kernels, as those of stronger interactions, the scores of the old dual variables
+        may be so large that all losses are flat.
+        """
+        operator = self.problem.operator
+        self.rows.set_direction(operator.matvec(-self.weights), 0.0)
+        t = line_search(self.rows, self.weights, -self.weights, dot=operator.dot)
+        self.weights = (1.0 - t) * self.weights
+        self.rows.take_step(t)
 
     def solution(self, tol: float, n_iter: int) -> Solution:
         """Return the certified solution, in the weights of the features."""

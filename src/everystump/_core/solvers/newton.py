@@ -41,10 +41,7 @@ def solve_newton(problem: Problem, rows: Rows, options: SolverOptions) -> Soluti
     iterate = initial_iterate(problem, rows, options.kernel_matrix, _EFFORTS[continued])
     if start is not None:
         iterate.warm_start(start)
-        if iterate.problem.span is not None and problem.terms.interactions.terms:
-            # Stronger interactions may make the scores of the old dual variables so large that all
-            # losses are flat.
-            iterate.rescale()
+        iterate.shrink()
         iterate.warm_start_constraints(start)
     Cs = _continuation(rows.C) if continued and start is None else [rows.C]
     accuracy = 0.0 if problem.loss.is_quadratic else problem.terms.direction_accuracy
