@@ -97,7 +97,7 @@ def test_newtons_steps_are_the_same(loss, fit_intercept):
 
 @pytest.mark.parametrize("factor", [1e-3, 1.0, 1e4])
 def test_far_too_large_weights_shrink(factor):
-    """Weights that are too small remain; others decrease the objective with the best factor."""
+    """Weights that are too small remain; others get a factor that is about the best."""
     small = Small(Logistic)
     iterate = SpanIterate(small.problem, small.rows, always(small))
     iterate.warm_start(small.solve(tol=1e-6))
@@ -107,9 +107,9 @@ def test_far_too_large_weights_shrink(factor):
     iterate.shrink()
     end = iterate.evaluate()[1].primal
     if factor > 1.0:
-        assert optimum <= end < 2 * optimum < start
+        assert optimum <= end < 10 * optimum < 1e-3 * start
     else:
-        np.testing.assert_array_equal(iterate.weights, factor * weights)
+        np.testing.assert_allclose(iterate.weights, factor * weights, rtol=1e-3)
 
 
 def test_a_matrix_that_rounding_leaves_singular_still_gives_a_descent():
