@@ -311,7 +311,8 @@ def test_the_command_fits_again_with_the_chosen_weights(table, tmp_path, options
     assert weights.max() > 2
     assert model.about_["feature_weights"] == dict(zip("abcdef", weights.tolist(), strict=True))
     text = " ".join(result.stdout.split())
-    assert f"Feature weights {weights.min():.2g} to {weights.max():.2g} (“a”): features with" in text
+    low, high = f"{weights.min():.2g}", f"{weights.max():.2g}"
+    assert f"Feature weights {low} to {high} (“a”): features with" in text
 
 
 def test_constant_features_do_not_change_weights(table):

@@ -172,7 +172,7 @@ class StumpRegressor(FixedCEnsemble, _Regression):
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class StumpRegressorCV(InteractionPathEnsemble, _Regression):
-    """`StumpRegressor` with C, and the strength of interactions, chosen by cross-validation.
+    """`StumpRegressor` with C, feature weights and interactions chosen by cross-validation.
 
     Parameters
     ----------

@@ -139,7 +139,7 @@ class StumpSVC(FixedCClassifier):
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class StumpSVCCV(CPathClassifier):
-    """`StumpSVC` with C, and the strength of interactions, chosen by cross-validation along paths.
+    """`StumpSVC` with C, feature weights and interactions chosen by cross-validation along paths.
 
     All folds and values of C share one binning, each fit starts from the solution of another C,
     folds are solved to a tolerance of a few times ``tol``, and the path stops after its best value,
@@ -180,8 +180,9 @@ class StumpSVCCV(CPathClassifier):
         Strength of the interactions; see `StumpSVC`.  If a number, C is chosen once more with
         interactions of that strength.  If None, it is chosen after C by cross-validation along a
         path, or if there are more than 30,000 samples on a single split; if an array, among its
-        values.  In both cases the additive model is kept unless interactions
-        improve its score by as much as "auto" requires of `feature_weights`.
+        values.  In both cases the additive model is kept unless interactions improve its score by
+        more than half a standard error over the folds, and by more than 1e-4 of the distance from
+        the best possible score.
     interactions : int, "auto" or list of tuples, default="auto"
         Interactions of features; see `StumpSVC`.  "auto" also chooses how many to keep, if `Cs` is
         an integer, `interaction_strength` is None, `selection` is "cv" and their strength is chosen
@@ -200,7 +201,7 @@ class StumpSVCCV(CPathClassifier):
     C_ : float
         Selected C.
     best_score_ : float
-        Mean score of all that was selected, over the folds that chose it.
+        Mean held-out score of the selected parameters, over the folds that chose them.
     scoring_ : str
         Name of the scorer, "score" for a callable, or "1 - leave-one-out bound".
     cv_results_ : dict of ndarrays
@@ -218,7 +219,8 @@ class StumpSVCCV(CPathClassifier):
         one; a strength of 0 stands for the model without interactions.
     number_cv_results_ : dict of ndarrays
         Results of the path of the number of interactions (``param_n_interactions``) and of their
-        strength (``param_interaction_strength``), if there was one; ``chosen`` is the number.
+        strength (``param_interaction_strength``), if there was one; ``chosen`` is the number,
+        from which negligible ones of the final model are dropped.
     refined_cv_results_ : dict of ndarrays
         Results of pairs of C and strength with the same product, if there were any; ``C_`` and
         ``interaction_strength_`` are the best of them.
