@@ -61,7 +61,11 @@ def test_the_model_is_optimal_for_the_remaining_pairs(estimator, monkeypatch):
 def test_the_score_of_a_bound_is_that_of_the_model(strength):
     X, y = one_pair_matters(120)
     model = StumpSVCCV(
-        Cs=[0.02, 0.2], selection="loo-bound", interactions=[(0, 1)], interaction_strength=strength
+        Cs=[0.02, 0.2],
+        selection="loo-bound",
+        interactions=[(0, 1)],
+        interaction_strength=strength,
+        tol=1e-7,
     ).fit(X, y)
     assert model.best_score_ == pytest.approx(1 - loo_bound(model, X, y).value)
 

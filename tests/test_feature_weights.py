@@ -259,12 +259,22 @@ def _fold_scores(model):
         yield results[f"split{k}_test_score"][chosen]
 
 
-def test_auto_does_not_try_weights_of_many_samples_or_for_a_bound(table, monkeypatch):
+@pytest.mark.parametrize("interactions", [0, [(0, 1)]])
+def test_weights_of_many_samples_are_chosen_on_a_single_split(table, monkeypatch, interactions):
     X, y = table
     monkeypatch.setattr("everystump.estimators._path._MAX_ROWS_OF_FOLDS", len(y) - 1)
-    assert np.all(StumpRegressorCV(interactions=0).fit(X, y).feature_weights_ == 1)
-    monkeypatch.undo()
-    assert np.any(StumpRegressorCV(interactions=0).fit(X, y).feature_weights_ != 1)
+    model = StumpRegressorCV(interactions=interactions, tol=1e-8).fit(X, y)
+    assert np.any(model.feature_weights_ != 1)
+    assert model.cv_results_["n_splits"] == model.weights_cv_results_["n_splits"] == 1
+    equal = StumpRegressorCV(feature_weights="equal", interactions=interactions).fit(X, y)
+    assert equal.cv_results_["n_splits"] == 5
+    # The split's own weights are those of its training samples, those of the model of all.
+    additive = StumpRegressor(float(equal.cv_results_["chosen"]), tol=1e-8).fit(X, y)
+    np.testing.assert_allclose(model.feature_weights_, expected_weights(additive, X), rtol=0.02)
+
+
+def test_auto_does_not_try_weights_for_a_bound(table):
+    X, y = table
     bound = StumpSVCCV(interactions=0, selection="loo-bound").fit(X, y > np.median(y))
     assert np.all(bound.feature_weights_ == 1)
 

@@ -214,7 +214,7 @@ def test_strong_interactions_and_large_costs_converge(C, strength):
 def test_many_samples_use_a_single_split(monkeypatch):
     X, y = make_frame(300)
     monkeypatch.setattr("everystump.estimators._path._MAX_ROWS_OF_FOLDS", 200)
-    model = StumpLogisticRegressionCV(Cs=[0.1, 1.0]).fit(X, y)
+    model = StumpLogisticRegressionCV(Cs=[0.1, 1.0], feature_weights="equal").fit(X, y)
     assert model.cv_results_["n_splits"] == 5
     assert model.interaction_cv_results_["n_splits"] == 1
     assert (0, 1) in model.interactions_

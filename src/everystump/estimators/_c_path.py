@@ -13,7 +13,6 @@ from everystump._core.solvers.problem import Solution
 from everystump._core.term_sizes import adaptive_weights
 from everystump._core.threads import thread_map
 from everystump._core.weighted_measure import Weighted
-from everystump._selection.folds import Fold
 from everystump._selection.grid import PathGrid, cost_grid, is_relevant
 from everystump._tables.training_table import TrainingTable
 from everystump.estimators._fold_path import (
@@ -40,61 +39,65 @@ class _ChosenC(NamedTuple):
 class CPathEnsemble(PathEnsemble):
     """An infinite ensemble of stumps whose C and feature weights are chosen along paths."""
 
-    def _has_equal_weights(self, table: TrainingTable) -> bool:
-        """Whether no other weights are tried.
-
-        With many samples, weights hardly matter; a bound does not choose between kernels that
-        depend on the labels.
-        """
-        if self.feature_weights == "auto":
-            return self._has_many_rows(table) or not self._selection.has_folds
-        return self.feature_weights == "equal"
+    def _has_equal_weights(self) -> bool:
+        """Whether no other weights are tried; bounds do not choose kernels that know the labels."""
+        is_bound = not self._selection.has_folds
+        return self.feature_weights == "equal" or (self.feature_weights == "auto" and is_bound)
 
     def _select_weights(
-        self, table: TrainingTable, design: Design, held_out: Fold | None
+        self, table: TrainingTable, design: Design
     ) -> tuple[Design, list[FoldDesign]]:
         """Choose C, then weights of the features and C with them, unless weights are equal.
 
-        Return the design, and the folds with theirs, or ``held_out`` in place of these if it is not
-        None.  As a fold must not know the labels of its held-out samples, its weights are those of
-        a fit to its own training samples.
+        Return the design, and the folds that choose other parameters, of many samples a single one.
+        As a fold must not know the labels of its held-out samples, its weights are those of a fit
+        to its own training samples.
         """
         folds = [FoldDesign(fold, design) for fold in self._folds(table)]
-        single = [] if held_out is None else [FoldDesign(held_out, design)]
         equal = self._choose_cost(table, folds, cost_grid(self.Cs))
         self._store_cost(equal)
         self.feature_weights_ = np.ones(len(design.masses))
-        if self._has_equal_weights(table):
-            return design, single or folds
-
-        def reweight(path: FoldPath) -> FoldDesign:
-            solutions = self._fold_solutions(table, path, equal.C, design, equal.C)[1]
-            return FoldDesign(path.fold, _weighted(design, adaptive_weights(design, solutions)))
-
-        reweighted = thread_map(reweight, equal.paths, self._path_threads(design))
-        grid = self._selection.next_cost_grid(self.Cs, equal.C)
-        adaptive = self._choose_cost(table, reweighted, grid)
+        split = self._single_split(table)
+        if split is not None:
+            folds = [FoldDesign(split, design)]
+        if self._has_equal_weights():
+            return design, folds
+        C = equal.C
+        if split is not None:
+            equal = self._choose_cost(table, folds, cost_grid([C]))
+        adaptive = self._choose_weighted_cost(table, design, equal)
         self.weights_cv_results_ = adaptive.results
         gains = adaptive.scores - equal.scores
         if self.feature_weights == "auto" and not is_relevant(gains, equal.scores):
-            return design, single or folds
+            return design, folds
         self._store_cost(adaptive)
-        solutions = self._solve_roughly(table, design, equal.C)
+        solutions = self._solve_roughly(table, design, C)
         self.feature_weights_ = adaptive_weights(design, solutions)
-        if held_out is not None:
-            solutions = self._solve_roughly(table, design, equal.C, index=held_out.train)
-            weighted = _weighted(design, adaptive_weights(design, solutions))
-            reweighted = [FoldDesign(held_out, weighted)]
-        return _weighted(design, self.feature_weights_), reweighted
+        weighted = _weighted(design, self.feature_weights_)
+        return weighted, [FoldDesign(path.fold, path.design) for path in adaptive.paths]
+
+    def _choose_weighted_cost(
+        self, table: TrainingTable, design: Design, equal: _ChosenC
+    ) -> _ChosenC:
+        """Choose C with the weights of each fold, given the paths with equal ones."""
+        C, n_threads = equal.C, self._fold_threads(equal.paths)
+
+        def reweight(path: FoldPath) -> FoldDesign:
+            solutions = self._fold_solutions(table, path, C, design, C, n_threads)[1]
+            return FoldDesign(path.fold, _weighted(design, adaptive_weights(design, solutions)))
+
+        reweighted = thread_map(reweight, equal.paths, self._path_threads(design))
+        return self._choose_cost(table, reweighted, self._selection.next_cost_grid(self.Cs, C))
 
     def _solve_roughly(
-        self, table: TrainingTable, design: Design, C: float, **options: Any
+        self,
+        table: TrainingTable,
+        design: Design,
+        C: float,
+        starts: list[Solution] | None = None,
     ) -> list[Solution]:
-        """Return solutions that are as accurate as those of the folds, by default of all samples.
-
-        ``options`` are those of ``_solve``.
-        """
-        return self._solve(table, design, C, tol=self._fold_tol(), verbose=0, **options)
+        """Return solutions of all samples that are as accurate as those of the folds."""
+        return self._solve(table, design, C, tol=self._fold_tol(), starts=starts, verbose=0)
 
     def _fitted_measure(self) -> Measure:
         measure, weights = super()._fitted_measure(), getattr(self, "feature_weights_", None)
@@ -105,9 +108,10 @@ class CPathEnsemble(PathEnsemble):
     ) -> _ChosenC:
         """Fit and score the values of the grid until it is complete, then choose C."""
         paths = self._paths(table, folds)
+        n_threads = self._fold_threads(paths)
 
         def fit(path: FoldPath, C: float) -> None:
-            self._fit_and_score(table, path, C, path.design, C)
+            self._fit_and_score(table, path, C, path.design, C, n_threads)
 
         Cs = self._run_path(paths, grid, fit, "C")
         results = cv_results("C", Cs, path_fits(Cs, paths))

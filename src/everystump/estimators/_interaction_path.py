@@ -11,7 +11,6 @@ import numpy as np
 from everystump._core.design import Design
 from everystump._core.solvers.problem import Solution
 from everystump._core.threads import count_threads, thread_map
-from everystump._selection.folds import Fold
 from everystump._selection.grid import (
     PathGrid,
     cost_grid,
@@ -33,9 +32,6 @@ from everystump.estimators._fold_path import (
     path_scores,
 )
 from everystump.estimators._interactions import SCREENING_STRENGTH, AdditiveFit, InteractionChoice
-
-# The fraction of many samples that is held out to choose the strength of interactions.
-_HELD_OUT_FRACTION = 0.2
 
 
 class _Search(NamedTuple):
@@ -91,8 +87,7 @@ class InteractionPathEnsemble(CPathEnsemble):
         choice = self._interaction_choice(len(table.problems()))
         if choice.requested == "auto" and not self._selection.has_folds:
             choice = replace(choice, requested=0)  # a bound chooses none by itself
-        held_out = None if choice.is_none else self._strength_split(table)
-        design, folds = self._select_weights(table, design, held_out)
+        design, folds = self._select_weights(table, design)
         starts = None
         if not choice.is_none:
             design, starts = self._select_interactions(table, design, choice, folds)
@@ -165,7 +160,7 @@ class InteractionPathEnsemble(CPathEnsemble):
         """
         table, choice, additive_design, extended, folds = search
         paths = self._paths(table, folds)
-        n_threads = self._strength_threads(paths)
+        n_threads = self._fold_threads(paths)
 
         def extend(path: FoldPath) -> None:
             own = path.design
@@ -182,7 +177,7 @@ class InteractionPathEnsemble(CPathEnsemble):
     def _choose_cost_with(self, search: _Search, strength: float) -> _Selected:
         """Choose C once more, with interactions of a given strength."""
         table, paths = search.table, self._extended_paths(search)
-        n_threads = self._strength_threads(paths)
+        n_threads = self._fold_threads(paths)
 
         def fit(path: FoldPath, C: float) -> None:
             own = path.design.with_strength(strength)
@@ -204,7 +199,7 @@ class InteractionPathEnsemble(CPathEnsemble):
         self, table: TrainingTable, paths: list[FoldPath], grid: PathGrid
     ) -> list[float]:
         """Fit and score strengths until the grid is complete; return them, ascending."""
-        n_threads = self._strength_threads(paths)
+        n_threads = self._fold_threads(paths)
 
         def fit(path: FoldPath, strength: float) -> None:
             own = path.design.with_strength(strength)
@@ -246,7 +241,7 @@ class InteractionPathEnsemble(CPathEnsemble):
     def _halve_folds(self, search: _Search, last: _NumberStep) -> _NumberStep:
         """Fit and score the folds with half of their interactions and twice the strength."""
         table, strength = search.table, 2 * last.strength
-        n_threads = self._strength_threads(last.paths)
+        n_threads = self._fold_threads(last.paths)
         with self._count_fits(len(last.paths)) as tick:
 
             def halve(path: FoldPath) -> FoldPath:
@@ -288,7 +283,7 @@ class InteractionPathEnsemble(CPathEnsemble):
         Part of what curves have to explain without interactions is explained by these.
         """
         product = self.C_ * strength
-        n_threads = self._strength_threads(paths)
+        n_threads = self._fold_threads(paths)
         refined = [path.restart(strength, self.C_) for path in paths]
 
         def fit(path: FoldPath, C: float) -> None:
@@ -298,17 +293,6 @@ class InteractionPathEnsemble(CPathEnsemble):
         Cs = self._run_path(refined, refined_cost_grid(self.C_), fit, "C")
         C = self._best_refined(Cs, refined, product / np.array(Cs))
         return _Selected(C, product / C)
-
-    def _strength_threads(self, paths: list[FoldPath]) -> int:
-        """Return the threads of a fit on a path: all if there is one fold, else one per fold."""
-        return count_threads(self.n_jobs) if len(paths) == 1 else 1
-
-    def _strength_split(self, table: TrainingTable) -> Fold | None:
-        """Return the single split of many samples that chooses a strength, None for all folds."""
-        is_number = self.cv is None or isinstance(self.cv, Integral)
-        if not (self._selection.has_folds and is_number and self._has_many_rows(table)):
-            return None
-        return self._hold_out(table, _HELD_OUT_FRACTION, self.random_state)
 
 
 def _number_cv_results(steps: list[_NumberStep]) -> dict[str, Any]:

@@ -32,9 +32,9 @@ from everystump.estimators._stump_ensemble import BaseStumpEnsemble, FixedCEnsem
 
 # Largest tolerance of fits that only select C; they may be less accurate than the final one.
 _MAX_FOLD_TOL = 0.02
-# With more samples, and if `cv` is a number, the strength of interactions is chosen on a single
-# split, and their number not at all; nor are weights of features by default.
-_MAX_ROWS_OF_FOLDS = 30_000
+# With more samples, and if `cv` is a number, weights of features and the strength of interactions
+# are chosen on a single split, and the number of interactions not at all.
+_MAX_ROWS_OF_FOLDS, _HELD_OUT_FRACTION = 30_000, 0.2
 # With fewer codes, a fit is mostly Python code, which threads cannot speed up.
 _MIN_CODES_FOR_THREADS = 500_000
 
@@ -92,8 +92,12 @@ class PathEnsemble(BaseStumpEnsemble):
             return self.tol
         return max(self.tol, min(self._loss_family().path_tolerance * self.tol, _MAX_FOLD_TOL))
 
-    def _has_many_rows(self, table: TrainingTable) -> bool:
-        return table.n_rows > _MAX_ROWS_OF_FOLDS
+    def _single_split(self, table: TrainingTable) -> Fold | None:
+        """Return the single split of many samples that chooses all but the first C, else None."""
+        is_number = self.cv is None or isinstance(self.cv, Integral)
+        if not (self._selection.has_folds and is_number and table.n_rows > _MAX_ROWS_OF_FOLDS):
+            return None
+        return self._hold_out(table, _HELD_OUT_FRACTION, self.random_state)
 
     def _paths(self, table: TrainingTable, folds: list[FoldDesign]) -> list[FoldPath]:
         return [FoldPath(fold, self._score(table, fold), design) for fold, design in folds]
@@ -126,6 +130,10 @@ class PathEnsemble(BaseStumpEnsemble):
     def _count_fits(self, n_fits: int) -> AbstractContextManager[Callable[[], None]]:
         """Return a counter of fits that is shown if the user wants to see the progress."""
         return progress_counter(self.verbose, f"{type(self).__name__}: fits", n_fits)
+
+    def _fold_threads(self, paths: list[FoldPath]) -> int:
+        """Return the threads of a fit on a path: all if there is one fold, else one per fold."""
+        return count_threads(self.n_jobs) if len(paths) == 1 else 1
 
     def _path_threads(self, design: Design) -> int:
         codes = design.packing.codes

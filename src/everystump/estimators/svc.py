@@ -174,8 +174,8 @@ class StumpSVCCV(CPathClassifier):
         less: after C, weights are chosen in proportion to the standard deviations of the curves
         over the training samples, at least 0.3 times their mean, and then C once more.  "auto" uses
         these weights if they improve the score by more than half a standard error over the folds,
-        and by more than 1e-4 of the distance from the best possible score; with more than 30,000
-        samples or ``selection="loo-bound"``, it is the same as "equal".
+        and by more than 1e-4 of the distance from the best possible score (over 30,000 samples, on
+        a single split); with ``selection="loo-bound"``, it is the same as "equal".
     interaction_strength : float, array-like or None, default=None
         Strength of the interactions; see `StumpSVC`.  If a number, C is chosen once more with
         interactions of that strength.  If None, it is chosen after C by cross-validation along a
