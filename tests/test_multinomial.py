@@ -344,3 +344,12 @@ def test_votes_merges_and_edits_keep_the_softmax():
     edited = members[0].remove_feature(0)
     scores = edited.decision_function(X)
     np.testing.assert_allclose(edited.predict_proba(X), softmax(scores, axis=1), rtol=1e-12)
+
+
+@pytest.mark.parametrize("C", [2.0**17, 2.0**18, 2.0**20, 2.0**21])
+def test_nearly_certain_probabilities(C):
+    """The curvature of a common shift of the scores is 0, not a rounding error."""
+    X = [[1, 1, 1], [2, 0, 2], [0, 0, 1], [2, 2, 2]]
+    model = StumpLogisticRegression(C).fit(X, [2, 2, 1, 0])
+    assert model.certificate_.converged
+    assert model.n_iter_ < 50

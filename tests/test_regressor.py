@@ -476,3 +476,27 @@ def test_cv_with_weights_missing_values_and_chunks(loss, table):
     other = StumpRegressorCV(**parameters).fit_chunks(chunks)
     assert other.C_ == model.C_
     close(other, model, X, rtol=1e-3)
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize(("loss", "weight"), [("poisson", 1e6), ("gamma", 1e8)])
+def test_paths_to_large_costs(loss, weight, seed):
+    """Scores of the last C would be far too large in the span of the rows."""
+    rng = np.random.default_rng(seed)
+    X = rng.integers(0, 6, (30, 3)).astype(float)
+    mean = np.exp(X[:, 0] / 2 + 0.5 * rng.normal(size=30))
+    y = rng.poisson(mean / 3).astype(float) if loss == "poisson" else mean
+    model = StumpRegressorCV(loss=loss, interactions=0, feature_weights="equal")
+    model.fit(X, y, sample_weight=np.full(30, weight))
+    assert model.certificate_.converged
+    assert np.all(np.isfinite(model.predict(X)))
+
+
+@pytest.mark.parametrize("loss", ["absolute", "quantile", "epsilon_insensitive"])
+def test_interactions_of_a_constant_target(loss):
+    """No sample has a residual, so no interaction would help."""
+    X = np.random.default_rng(0).integers(0, 4, (30, 4)).astype(float)
+    model = StumpRegressor(loss=loss, interactions=2).fit(X, np.full(30, 3.0))
+    np.testing.assert_allclose(model.predict(X), 3.0)
+    rare = np.eye(30)[0]  # constant in the training samples of a fold
+    assert StumpRegressorCV(loss=loss, interactions=2).fit(X, rare).certificate_.converged

@@ -91,3 +91,17 @@ def test_sums_of_rows(rows):
     out = np.empty(K)
     softmaxloops.sum_rows(score, out)
     np.testing.assert_allclose(out, score.sum(axis=1), rtol=1e-11)
+
+
+def test_curvature_along_directions_keeps_its_accuracy(rows):
+    score, _, _, cost = rows
+    basis = np.array([[0.5, 0.5], [0.5, -0.5], [0.5, 0.5], [0.5, -0.5]])
+    out = np.empty((2, score.shape[1]))
+    p = softmax(score, axis=0)
+    softmaxloops.curvature_along(p, cost, basis, out)
+    expected = cost * ((basis**2).T @ p - (basis.T @ p) ** 2)
+    np.testing.assert_allclose(out, expected, rtol=0, atol=1e-12)
+    # Where one class is nearly certain, the curvature is that of the others' probabilities.
+    rare = np.array([[1e-30], [0.0], [1.0], [0.0]])
+    softmaxloops.curvature_along(rare, np.ones(1), np.eye(4)[:, :1], out[:1, :1])
+    assert out[0, 0] == pytest.approx(1e-30)

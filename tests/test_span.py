@@ -95,21 +95,23 @@ def test_newtons_steps_are_the_same(loss, fit_intercept):
         np.testing.assert_allclose(one, other, rtol=1e-5, atol=1e-5)
 
 
-@pytest.mark.parametrize("factor", [1e-3, 1.0, 1e4])
-def test_far_too_large_weights_shrink(factor):
-    """Weights that are too small remain; others get a factor that is about the best."""
+@pytest.mark.parametrize("factor", [-1.0, 1e-3, 1.0, 1e4])
+def test_weights_of_a_wrong_scale_are_rescaled(factor):
+    """Unless they raise the objective at any scale, they get a factor that is about the best."""
     small = Small(Logistic)
     iterate = SpanIterate(small.problem, small.rows, always(small))
+    at_zero = iterate.evaluate()[1].primal
     iterate.warm_start(small.solve(tol=1e-6))
     optimum, weights = iterate.evaluate()[1].primal, iterate.weights
-    iterate.move_to(factor * weights, iterate.intercept)
-    start = iterate.evaluate()[1].primal
-    iterate.shrink()
+    iterate.move_to(factor * weights, factor * iterate.intercept)
+    iterate.rescale()
     end = iterate.evaluate()[1].primal
-    if factor > 1.0:
-        assert optimum <= end < 10 * optimum < 1e-3 * start
+    if factor < 0.0:
+        assert end == at_zero
     else:
-        np.testing.assert_allclose(iterate.weights, factor * weights, rtol=1e-3)
+        assert optimum <= end < optimum + 0.3 * (at_zero - optimum)
+    if factor == 1.0:
+        np.testing.assert_array_equal(iterate.weights, weights)
 
 
 def test_a_matrix_that_rounding_leaves_singular_still_gives_a_descent():

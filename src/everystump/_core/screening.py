@@ -50,8 +50,12 @@ class Residuals:
     curvature: np.ndarray  # (n_classes, n_rows): W
 
     def sample(self, n_rows: float) -> tuple[np.ndarray, Residuals]:
-        """Return at most so many rows, weighted so that sums keep their size."""
-        active = np.flatnonzero(self.duals.any(axis=0) | self.curvature.any(axis=0))
+        """Return at most so many rows, weighted so that sums keep their size.
+
+        Rows whose dual variables and curvature are 0 do not count; if all are, one is returned.
+        """
+        is_active = self.duals.any(axis=0) | self.curvature.any(axis=0)
+        active = np.flatnonzero(is_active) if is_active.any() else np.zeros(1, dtype=np.intp)
         n = int(max(n_rows, _MIN_ROWS))
         if len(active) <= n:
             return active, Residuals(self.duals[:, active], self.curvature[:, active])

@@ -149,6 +149,28 @@ def add_curvature_shift(p, cost, shift, out):
 
 
 @jit
+def curvature_along(p, cost, basis, out):
+    """Write ``cost q' (diag(p) - p p') q`` for each column ``q`` of ``basis``: a row of ``out``.
+
+    As a sum of squares of differences from the mean, it keeps its accuracy near certainty.
+    """
+    n_classes, n = p.shape
+    workspace = np.empty(_BLOCK)
+    for lo in range(0, n, _BLOCK):
+        m = min(_BLOCK, n - lo)
+        mean = workspace[:m]
+        for d in range(basis.shape[1]):
+            mean[:] = 0.0
+            out[d, lo : lo + m] = 0.0
+            for k in range(n_classes):
+                for i in range(m):
+                    mean[i] += p[k, lo + i] * basis[k, d]
+            for k in range(n_classes):
+                for i in range(m):
+                    out[d, lo + i] += cost[lo + i] * p[k, lo + i] * (basis[k, d] - mean[i]) ** 2
+
+
+@jit
 def duals(p, label, cost, shift, fraction, frequency, out):
     """Write ``a = cost (1[k = y] - q)``, ``q = (1 - fraction) (p + shift) + fraction frequency``.
 

@@ -74,8 +74,8 @@ class Iterate:
         self.weights, self.intercept = weights, intercept
         self.rows.set_margins(self.problem.operator.matvec(weights), intercept)
 
-    def shrink(self) -> None:
-        """Shrink weights that are far too large; those of another solution are not."""
+    def rescale(self) -> None:
+        """Scale weights that may have a wrong scale; those of another solution have not."""
 
     def evaluate(self) -> tuple[RowSums, PrimalDual]:
         """Return the sums over the rows, and the primal and dual values.
@@ -103,13 +103,17 @@ class Iterate:
             force = self.constraints.force(self.weights)
             current = replace(current, residual=current.residual + force)
         dw, db = self.system.direction(current, stop, scale)
+        self.step_length = self._step(dw, db)
+
+    def _step(self, dw: np.ndarray, db: float) -> float:
+        """Take a step along a direction; return its length."""
         operator = self.problem.operator
         self.rows.set_direction(operator.matvec(dw), db)
         t = line_search(self.rows, self.weights, dw, self.constraints, operator.dot)
-        self.step_length = t
         self.weights = self.weights + t * dw
         self.intercept += t * db
         self.rows.take_step(t)
+        return t
 
     def residual_gap(self, current: PrimalDual) -> float:
         """Return the contribution of Newton's residual to the duality gap."""
@@ -207,17 +211,15 @@ class SpanIterate(Iterate):
         """Move to the combination of the rows with the dual variables for another C."""
         self.move_to(self._span.rmatvec(start.dual_coef[self.rows.index]), start.intercept)
 
-    def shrink(self) -> None:
-        """Shrink the weights by about the best factor.
+    def rescale(self) -> None:
+        """Scale weights and intercept by about the best factor.
 
-        With larger kernels, as those of stronger interactions, the scores of the old dual variables
-        may be so large that all losses are flat.
+        With a large C, even small errors of the old dual variables lead to scores that are far too
+        large, and so do larger kernels, as those of stronger interactions.
         """
-        operator = self.problem.operator
-        self.rows.set_direction(operator.matvec(-self.weights), 0.0)
-        t = line_search(self.rows, self.weights, -self.weights, dot=operator.dot)
-        self.weights = (1.0 - t) * self.weights
-        self.rows.take_step(t)
+        weights, intercept = self.weights, self.intercept
+        self.move_to(np.zeros_like(weights), 0.0)
+        self._step(weights, intercept)
 
     def solution(self, tol: float, n_iter: int) -> Solution:
         """Return the certified solution, in the weights of the features."""

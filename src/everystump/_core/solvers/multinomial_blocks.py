@@ -150,7 +150,10 @@ class MultinomialBlock(RowBlock):
         loss = softmaxloops.softmax(self.score, self.label, self.cost, self.p)
         weighted = self.cost * self.p
         totals = self._sums(weighted)
-        curvature = np.diag(totals) - weighted @ self.p.T
+        # The sum of each row is 0, but the difference from `totals` is inaccurate near certainty.
+        curvature = -(weighted @ self.p.T)
+        np.fill_diagonal(curvature, 0.0)
+        np.fill_diagonal(curvature, -curvature.sum(axis=1))
         return ClassSums(loss, totals, curvature, self.p.min(axis=1))
 
     def duals(self, shift: np.ndarray, fraction: float, frequency: np.ndarray) -> DualSums:
@@ -163,9 +166,9 @@ class MultinomialBlock(RowBlock):
 
     def curvature_along(self, basis: np.ndarray) -> np.ndarray:
         """Return the curvature by joint bin in each direction of a basis of the classes."""
-        variance = (basis**2).T @ self.p - (basis.T @ self.p) ** 2
-        np.maximum(variance, 0.0, out=variance)
-        return self._scatter(np.multiply(variance, self.cost, out=variance))
+        curvature = np.empty((basis.shape[1], len(self.cost)))
+        softmaxloops.curvature_along(self.p, self.cost, np.ascontiguousarray(basis), curvature)
+        return self._scatter(curvature)
 
     def class_curvature(self, basis: np.ndarray) -> np.ndarray:
         """Return the curvature by joint bin between all pairs of directions of a basis.

@@ -16,7 +16,7 @@ many.)
 from __future__ import annotations
 
 import numpy as np
-from scipy.linalg import eigh
+from scipy.linalg import eigh, helmert
 
 from everystump._core.solvers.multinomial_duality import ClassOperator
 from everystump._core.solvers.multinomial_rows import MultinomialRows
@@ -30,10 +30,17 @@ _FLAT = 1e-13
 
 
 class PrincipalDirections:
-    """The principal directions of a matrix of the curvature of the classes."""
+    """The principal directions of a matrix of the curvature of the classes.
+
+    The first one is the common shift, which has none.
+    """
 
     def __init__(self, matrix: np.ndarray) -> None:
-        values, self.basis = eigh(matrix, check_finite=False)
+        shift, *differences = helmert(len(matrix), full=True)
+        basis = np.array(differences).T
+        values, directions = eigh(basis.T @ matrix @ basis, check_finite=False)
+        self.basis = np.column_stack([shift, basis @ directions])
+        values = np.append(0.0, values)
         self.is_flat = values <= _FLAT * values[-1]
         self._inverse = np.divide(1.0, values, out=np.zeros_like(values), where=~self.is_flat)
 

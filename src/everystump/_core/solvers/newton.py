@@ -41,7 +41,7 @@ def solve_newton(problem: Problem, rows: Rows, options: SolverOptions) -> Soluti
     iterate = initial_iterate(problem, rows, options.kernel_matrix, _EFFORTS[continued])
     if start is not None:
         iterate.warm_start(start)
-        iterate.shrink()
+        iterate.rescale()
         iterate.warm_start_constraints(start)
     Cs = _continuation(rows.C) if continued and start is None else [rows.C]
     accuracy = 0.0 if problem.loss.is_quadratic else problem.terms.direction_accuracy

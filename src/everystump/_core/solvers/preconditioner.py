@@ -29,11 +29,13 @@ class _JointBlock(NamedTuple):
     votes: np.ndarray
 
     def factor(self, joint: np.ndarray, scale: np.ndarray | None) -> Operator | None:
-        """Return the solver of the block, or None if it is numerically singular.
+        """Return the solver of the block, or None if it has no curvature or is nearly singular.
 
         In that case the chains of the members are the preconditioner: less effective, but valid.
         """
         weight = joint[self.bins]
+        if not weight.any():
+            return None
         votes = self.votes if scale is None else self.votes * scale[self.entries]
         centered = votes - (weight @ votes) / weight.sum()
         root = np.sqrt(weight)[:, None] * centered
