@@ -23,6 +23,7 @@ from benchmarks.targets import AtMost, Faster
 from benchmarks.timing import Timed, timed, timed_fit
 from everystump import StumpLogisticRegression, StumpLogisticRegressionCV
 from everystump._experiments.engine.splits import Split
+from everystump.measures import Weighted
 
 TREES = "LightGBM, 100 trees"
 # As many pairs as are tried by default.
@@ -183,9 +184,10 @@ def _choose(data: Split, search: StumpLogisticRegressionCV) -> StumpLogisticRegr
 
 
 def _final(chosen: StumpLogisticRegressionCV) -> StumpLogisticRegression:
-    """Return the unfitted model of what is chosen with many samples: C and the strength."""
+    """Return the unfitted model of the chosen C, weights and strength, with all tried pairs."""
     return StumpLogisticRegression(
         C=float(chosen.C_),
+        measure=Weighted("mixed", chosen.feature_weights_),
         interactions=MAX_PAIRS,
         interaction_strength=float(chosen.interaction_strength_),
         n_jobs=N_JOBS,

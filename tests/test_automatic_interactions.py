@@ -151,3 +151,16 @@ def test_c_is_chosen_with_interactions_of_a_given_strength(how):
     assert np.all(results["param_interaction_strength"] == 1.0)
     assert model.best_score_ == results["mean_test_score"].max()
     assert model.score(X, y) > 0.99 and model.certificate_.converged
+
+
+@pytest.mark.parametrize("parameters", [{}, {"interaction_strength": 1.0}])
+def test_a_small_pair_that_helps_remains(parameters):
+    """Its standard deviation is below 1% of that of the curve, but the noise is still smaller."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 4))
+    y = 100 * X[:, 0] + X[:, 1] * X[:, 2] + 0.02 * rng.normal(size=400)
+    model = StumpRegressorCV(**parameters).fit(X, y)
+    assert (1, 2) in model.interactions_
+    assert model.interaction_strength_ > 0
+    assert model.C_ in model.refined_cv_results_["param_C"]
+    assert model.best_score_ == model.refined_cv_results_["mean_test_score"].max()

@@ -245,6 +245,7 @@ def test_auto_uses_weights_where_they_help(cv_class, seed, n_useful):
     np.testing.assert_array_equal(auto.intercept_, expected.intercept_)
     tried = models["adaptive"].cv_results_["mean_test_score"]
     np.testing.assert_array_equal(auto.weights_cv_results_["mean_test_score"], tried)
+    np.testing.assert_array_equal(auto.weights_cv_results_["equal_test_scores"], equal)
     if n_useful == 1:
         assert helps
     elif seed in (1, 2):
@@ -271,6 +272,41 @@ def test_weights_of_many_samples_are_chosen_on_a_single_split(table, monkeypatch
     # The split's own weights are those of its training samples, those of the model of all.
     additive = StumpRegressor(float(equal.cv_results_["chosen"]), tol=1e-8).fit(X, y)
     np.testing.assert_allclose(model.feature_weights_, expected_weights(additive, X), rtol=0.02)
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("selection", ["cv", "cv-1se"])
+def test_a_single_split_compares_weights_at_the_same_cost(monkeypatch, selection, seed):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(400, 5))
+    y = X.sum(axis=1) + rng.normal(size=400)
+    monkeypatch.setattr("everystump.estimators._path._MAX_ROWS_OF_FOLDS", 100)
+    parameters = {"interactions": 0, "selection": selection}
+    equal = StumpRegressorCV(feature_weights="equal", **parameters).fit(X, y)
+    auto = StumpRegressorCV(**parameters).fit(X, y)
+    results = auto.weights_cv_results_
+    at = list(results["param_C"]).index(equal.C_)
+    (score,) = results["equal_test_scores"]
+    gain = results["split0_test_score"][at] - score
+    is_used = np.any(auto.feature_weights_ != 1)
+    assert is_used == (gain > 1e-4 * (1 - score))
+    if not is_used:
+        assert auto.C_ == equal.C_
+        assert auto.cv_results_["n_splits"] == 5
+    elif selection == "cv-1se":  # a single split has no standard error
+        assert auto.C_ == equal.C_
+        assert list(results["param_C"]) == [equal.C_]
+
+
+def test_adaptive_weights_can_be_chosen_by_a_bound(table):
+    X, y = table
+    labels = y > np.median(y)
+    parameters = {"Cs": [0.1, 1.0], "interactions": 0, "selection": "loo-bound"}
+    model = StumpSVCCV(feature_weights="adaptive", **parameters).fit(X, labels)
+    assert model.feature_weights_.max() > 2
+    fixed = StumpSVC(model.C_, measure=Weighted("mixed", model.feature_weights_)).fit(X, labels)
+    bound = loo_bound(fixed, X, labels)
+    assert 1 - model.best_score_ == pytest.approx(bound.value, abs=0.01)
 
 
 def test_auto_does_not_try_weights_for_a_bound(table):

@@ -25,8 +25,8 @@ _N_STANDARD_ERRORS = 2.0
 # A model with interactions, or with other weights, must gain the first number of standard errors,
 # and one with fewer interactions the second.
 _MIN_GAIN_IN_ERRORS, _MIN_NUMBER_GAIN_IN_ERRORS = 0.5, 1.0
-# Smaller gains do not count, relative to what the best possible score would gain: a climbing grid
-# does not go on for them, and neither weights nor interactions are used for them.
+# Gains below this fraction of the distance from the best possible score do not count: a climbing
+# grid does not go on for them, and neither weights nor interactions are used for them.
 _MIN_RELATIVE_GAIN = 1e-4
 # Mean scores with a smaller relative difference are equal up to rounding.
 _ROUNDING = 1e-12
@@ -66,7 +66,7 @@ class Selection:
     def next_cost_grid(self, Cs: Any, C: float) -> PathGrid:
         """Return the grid of the parameter ``Cs`` for a similar model, whose best C was ``C``."""
         if self.prefers_small or not isinstance(Cs, Integral):
-            return cost_grid(Cs)  # a climb would end at the best value
+            return cost_grid(Cs)  # all listed values are tried, and all smaller ones of the best
         low, high = 2.0**-_EXTENSION_LOG2, 2.0**_EXTENSION_LOG2
         factor = 2.0 ** ((_C_RANGE[1] - _C_RANGE[0]) / (int(Cs) - 1))
         return ClimbingGrid([], [C], factor, low, high, upwards=False)
@@ -281,10 +281,15 @@ def exceeds_error(gains: np.ndarray, n_errors: float = _MIN_GAIN_IN_ERRORS) -> b
 def _irrelevant_gain(score: float) -> float:
     """Return the largest gain over a score that does not count.
 
-    The best possible score is taken as 1 if that is above the score, as for R² and accuracy, and as
-    0 for negative ones, such as negated losses.
+    The best possible score is taken as 1 for scores from 0 to 1, such as R² and accuracy, and as 0
+    for all others, such as negated losses.
+
+    Examples
+    --------
+    >>> [_irrelevant_gain(score) for score in (0.5, 0.0, -0.5, -20.0)]
+    [5e-05, 0.0001, 5e-05, 0.002]
     """
-    best = 1.0 if 0 < score <= 1 else 0.0
+    best = 1.0 if 0 <= score <= 1 else 0.0
     return max(_MIN_RELATIVE_GAIN * abs(best - score), _ROUNDING * abs(score))
 
 

@@ -39,7 +39,7 @@ class TrainingOptions:
     monotonic : dict
         "increasing" or "decreasing", by the name of the feature.
     metric : SelectionMetric or None
-        What chooses C and the strength of interactions; the default of the model if None.
+        What chooses C, feature weights and interactions; the default of the model if None.
     """
 
     class_weight: str | Mapping[Any, float] | None = None

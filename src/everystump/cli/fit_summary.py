@@ -55,9 +55,11 @@ def _optimization(about: dict[str, Any]) -> list[tuple[str, str]]:
     pairs = []
     if "path" in about:
         path = about["path"]
-        how = f"the best of {len(path['C'])} values by cross-validated {_score_name(path)}"
-        if "feature_weights" in about:
-            how += ", with the feature weights below"
+        how = f"by cross-validated {_score_name(path)}"
+        if "feature_weights" in about:  # its path is short: it began at the best C of another one
+            how = f"chosen {how}, with the feature weights below"
+        else:
+            how = f"the best of {len(path['C'])} values {how}"
         pairs.append(("C", f"{path['chosen']:.3g}, {how}{_refined(about)}"))
     if "feature_weights" in about:
         pairs.append(("Feature weights", _weights(about["feature_weights"])))
@@ -106,8 +108,6 @@ def _interactions(record: dict[str, Any]) -> str:
     if not record["features"]:
         if not path:
             return "none: fewer than two features can interact"
-        if path.get("chosen"):
-            return f"none: at the best strength by {by}, {path['chosen']:.3g}, all are negligible"
         n_tried = pluralize(len(path["strength"]) - 1, "strength")
         return f"none: they do not clearly improve the {by} ({n_tried} tried)"
     n_features = [len(features) for features in record["features"]]
@@ -188,11 +188,12 @@ def _saved_model(about: dict[str, Any]) -> str:
     """Return which rows the saved model was trained on."""
     n_rows = pluralize(about["n_rows"], "row")
     if about.get("refit"):
-        how = "with the same C" if "path" in about else "with the same settings"
+        same = ["C" if "path" in about else "settings"]
         if "feature_weights" in about:
-            how += ", with the same feature weights"
+            same.append("feature weights")
         if about.get("interactions", {}).get("features"):
-            how += ", with the same interactions"
+            same.append("interactions")
+        how = f"with the same {' and '.join(filter(None, [', '.join(same[:-1]), same[-1]]))}"
         return f"a model retrained on all {n_rows} {how}, not evaluated itself"
     if about["n_held_out"]:
         total = f"{about['n_rows'] + about['n_held_out']:,}"

@@ -26,10 +26,9 @@ from everystump.estimators._path import PathEnsemble
 
 
 class _ChosenC(NamedTuple):
-    """A C chosen along paths, its mean score, its scores by fold, and the results of the paths."""
+    """A C chosen along paths, its scores by fold, and the results of the paths."""
 
     C: float
-    mean_score: float
     scores: np.ndarray
     results: dict[str, Any]
     paths: list[FoldPath]
@@ -40,7 +39,7 @@ class CPathEnsemble(PathEnsemble):
     """An infinite ensemble of stumps whose C and feature weights are chosen along paths."""
 
     def _has_equal_weights(self) -> bool:
-        """Whether no other weights are tried; bounds do not choose kernels that know the labels."""
+        """Whether no other weights are tried: a bound does so only if the user asks for it."""
         is_bound = not self._selection.has_folds
         return self.feature_weights == "equal" or (self.feature_weights == "auto" and is_bound)
 
@@ -67,7 +66,10 @@ class CPathEnsemble(PathEnsemble):
             equal = self._choose_cost(table, folds, cost_grid([C]))
         adaptive = self._choose_weighted_cost(table, design, equal)
         self.weights_cv_results_ = adaptive.results
-        gains = adaptive.scores - equal.scores
+        adaptive.results["equal_test_scores"] = equal.scores
+        # On a single split, a C that was chosen on it would always gain something.
+        C_compared = adaptive.C if split is None else C
+        gains = path_scores([C_compared], adaptive.paths)[:, 0] - equal.scores
         if self.feature_weights == "auto" and not is_relevant(gains, equal.scores):
             return design, folds
         self._store_cost(adaptive)
@@ -87,7 +89,10 @@ class CPathEnsemble(PathEnsemble):
             return FoldDesign(path.fold, _weighted(design, adaptive_weights(design, solutions)))
 
         reweighted = thread_map(reweight, equal.paths, self._path_threads(design))
-        return self._choose_cost(table, reweighted, self._selection.next_cost_grid(self.Cs, C))
+        # A single split has no standard error.
+        keeps_C = len(reweighted) == 1 and self._selection.prefers_small
+        grid = cost_grid([C]) if keeps_C else self._selection.next_cost_grid(self.Cs, C)
+        return self._choose_cost(table, reweighted, grid)
 
     def _solve_roughly(
         self,
@@ -115,11 +120,12 @@ class CPathEnsemble(PathEnsemble):
 
         Cs = self._run_path(paths, grid, fit, "C")
         results = cv_results("C", Cs, path_fits(Cs, paths))
-        C, mean_score = self._best(results, "C")
-        return _ChosenC(C, mean_score, path_scores([C], paths)[:, 0], results, paths)
+        C = self._best(results, "C")[0]
+        return _ChosenC(C, path_scores([C], paths)[:, 0], results, paths)
 
     def _store_cost(self, chosen: _ChosenC) -> None:
-        self.C_, self.best_score_, self.cv_results_ = chosen.C, chosen.mean_score, chosen.results
+        self.C_, self.cv_results_ = chosen.C, chosen.results
+        self.best_score_ = float(chosen.scores.mean())
 
     def _additive_solutions(self, table: TrainingTable, design: Design) -> list[Solution]:
         folds = [FoldDesign(fold, design) for fold in self._folds(table)]

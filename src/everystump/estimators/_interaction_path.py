@@ -91,6 +91,7 @@ class InteractionPathEnsemble(CPathEnsemble):
         starts = None
         if not choice.is_none:
             design, starts = self._select_interactions(table, design, choice, folds)
+            choice = replace(choice, is_validated=True)
         self._store(table, *self._solve_and_prune(table, design, self.C_, choice, starts))
 
     def _select_interactions(
@@ -178,6 +179,8 @@ class InteractionPathEnsemble(CPathEnsemble):
         """Choose C once more, with interactions of a given strength."""
         table, paths = search.table, self._extended_paths(search)
         n_threads = self._fold_threads(paths)
+        for path in paths:
+            path.fits.clear()  # from here on, they are those of values of C
 
         def fit(path: FoldPath, C: float) -> None:
             own = path.design.with_strength(strength)

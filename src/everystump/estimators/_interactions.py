@@ -20,7 +20,7 @@ from everystump._terms import Term
 # surfaces: as many as make this number of surfaces, but at least the minimum.
 _MAX_AUTO, _MAX_AUTO_SURFACES, _MIN_AUTO = 300, 600, 20
 # "auto" drops interactions whose standard deviation over the samples is below this fraction of the
-# largest one of any term.
+# largest one of any term, or of any interaction if these are known to help.
 _NEGLIGIBLE = 0.01
 # The strength at which interactions are measured if it is not given: neither so small that only the
 # smoothest ones count, nor so large that noise does.
@@ -48,6 +48,7 @@ class InteractionChoice:
     max_cells: int
     excluded: frozenset[int]  # features that may not interact
     n_problems: int  # 1 for two classes, else the number of classes
+    is_validated: bool = False  # whether held-out samples have shown that interactions help
 
     @property
     def is_none(self) -> bool:
@@ -84,14 +85,17 @@ class InteractionChoice:
     def without_negligible(self, design: Design, solutions: Sequence[Solution]) -> list[Term]:
         """Return the interactions of a design except those that hardly contribute to solutions.
 
-        Only automatic interactions are dropped, none that the user requested.
+        Only automatic interactions are dropped, none that the user requested, and not all of those
+        that are known to help.
         """
         terms = list(design.terms.interactions.terms)
         if self.requested != "auto" or not terms:
             return terms
         # Before purification, which on few samples can explain a table by its margins.
         sizes = interaction_sizes(design, solutions)
-        largest = max(*sizes.values(), *curve_sizes(design, solutions))
+        largest = max(sizes.values())
+        if not self.is_validated:
+            largest = max(largest, *curve_sizes(design, solutions))
         return [term for term in terms if sizes[term] >= _NEGLIGIBLE * largest]
 
     def halve(self, design: Design, solutions: Sequence[Solution], n_threads: int) -> Design:

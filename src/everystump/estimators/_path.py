@@ -30,7 +30,7 @@ from everystump.estimators._fold_path import Fit, FoldDesign, FoldPath, Start, p
 from everystump.estimators._interactions import SCREENING_STRENGTH
 from everystump.estimators._stump_ensemble import BaseStumpEnsemble, FixedCEnsemble
 
-# Largest tolerance of fits that only select C; they may be less accurate than the final one.
+# Largest tolerance of fits that only select parameters; the final one may be more accurate.
 _MAX_FOLD_TOL = 0.02
 # With more samples, and if `cv` is a number, weights of features and the strength of interactions
 # are chosen on a single split, and the number of interactions not at all.

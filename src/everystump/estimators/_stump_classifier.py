@@ -86,7 +86,7 @@ class FixedCClassifier(FixedCEnsemble, StumpClassifier):
 
 @dataclass(eq=False, repr=False)
 class CPathClassifier(InteractionPathEnsemble, StumpClassifier):
-    """An infinite ensemble of stumps that classifies, with C chosen along a path."""
+    """An infinite ensemble of stumps that classifies, with parameters chosen along paths."""
 
     _default_scoring: ClassVar[str] = "accuracy"
 

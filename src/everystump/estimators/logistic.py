@@ -179,7 +179,7 @@ class StumpLogisticRegression(FixedCClassifier, _LogisticEnsemble):
 
 @dataclass(eq=False, repr=False)
 class StumpLogisticRegressionCV(CPathClassifier, _LogisticEnsemble):
-    """`StumpLogisticRegression` with C chosen by cross-validation along a path.
+    """`StumpLogisticRegression` with C, feature weights and interactions chosen along paths.
 
     Parameters
     ----------

@@ -143,9 +143,9 @@ class StumpSVCCV(CPathClassifier):
 
     All folds and values of C share one binning, each fit starts from the solution of another C,
     folds are solved to a tolerance of a few times ``tol``, and the path stops after its best value,
-    so that the path of C takes about as long as 10 fits.  Unless ``feature_weights="equal"``, a
-    shorter path with other weights follows; unless ``interactions=0``, interactions are then tried
-    on a path of their strength and one of their number.
+    so that the path of C takes about as long as 10 fits.  Unless ``feature_weights="equal"``,
+    another path of C with other weights follows; unless ``interactions=0``, interactions are then
+    tried on a path of their strength and one of their number.
 
     Parameters
     ----------
@@ -165,8 +165,9 @@ class StumpSVCCV(CPathClassifier):
         A scikit-learn scorer; accuracy by default.
     selection : {"cv", "cv-1se", "loo-bound"}, default="cv"
         "cv" selects the best mean score, "cv-1se" the smallest C, and the smallest strength of
-        interactions, within one standard error of it (over 30,000 samples, the strength is chosen
-        on a single split, which has no standard error, so that the best one is selected),
+        interactions, within one standard error of it (over 30,000 samples, if `cv` is a number, the
+        strength is chosen on a single split, which has no standard error, so that the best one is
+        selected, and weights do not change C),
         and "loo-bound" the smallest bound on the leave-one-out error, which needs no folds
         (`everystump.bounds.loo_bound`) but does not support ``monotonic_cst``.
     feature_weights : {"auto", "adaptive", "equal"}, default="auto"
@@ -174,15 +175,16 @@ class StumpSVCCV(CPathClassifier):
         less: after C, weights are chosen in proportion to the standard deviations of the curves
         over the training samples, at least 0.3 times their mean, and then C once more.  "auto" uses
         these weights if they improve the score by more than half a standard error over the folds,
-        and by more than 1e-4 of the distance from the best possible score (over 30,000 samples, on
-        a single split); with ``selection="loo-bound"``, it is the same as "equal".
+        and by more than 1e-4 of the distance from the best possible score.  With over 30,000
+        samples, if `cv` is a number, a single split decides this, at the same C.  With
+        ``selection="loo-bound"``, "auto" is the same as "equal".
     interaction_strength : float, array-like or None, default=None
         Strength of the interactions; see `StumpSVC`.  If a number, C is chosen once more with
         interactions of that strength.  If None, it is chosen after C by cross-validation along a
-        path, or if there are more than 30,000 samples on a single split; if an array, among its
-        values.  In both cases the additive model is kept unless interactions improve its score by
-        more than half a standard error over the folds, and by more than 1e-4 of the distance from
-        the best possible score.
+        path; if an array, among its values.  With over 30,000 samples, if `cv` is a number, a
+        single split replaces the folds.  In both cases the additive model is kept unless
+        interactions improve its score by more than half a standard error over the folds, and by
+        more than 1e-4 of the distance from the best possible score.
     interactions : int, "auto" or list of tuples, default="auto"
         Interactions of features; see `StumpSVC`.  "auto" also chooses how many to keep, if `Cs` is
         an integer, `interaction_strength` is None, `selection` is "cv" and their strength is chosen
@@ -210,7 +212,8 @@ class StumpSVCCV(CPathClassifier):
         unless C was refined with interactions.
     weights_cv_results_ : dict of ndarrays
         Results of the path of C with adaptive weights, if they were tried; ``cv_results_`` is the
-        same if they were chosen.
+        same if they were chosen.  ``equal_test_scores`` has the scores of equal weights on the same
+        folds, with which they were compared.
     feature_weights_ : ndarray of shape (n_features,)
         Weights of the features.  The model is that of `StumpSVC` with ``C_`` and the measure
         ``everystump.measures.Weighted(measure, feature_weights_)``.
@@ -222,8 +225,9 @@ class StumpSVCCV(CPathClassifier):
         strength (``param_interaction_strength``), if there was one; ``chosen`` is the number,
         from which negligible ones of the final model are dropped.
     refined_cv_results_ : dict of ndarrays
-        Results of pairs of C and strength with the same product, if there were any; ``C_`` and
-        ``interaction_strength_`` are the best of them.
+        Results of the last path of C, with interactions, if there was one.  Their strength
+        (``param_interaction_strength``) is the given one, or its product with C is constant;
+        ``C_`` and ``interaction_strength_`` are the best of them.
     interactions_, interaction_strength_, surface_density_
         As in `StumpSVC`.
     shapes_, intercept_, certificate_, dual_coef_, classes_, n_iter_, exact_

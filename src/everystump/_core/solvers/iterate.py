@@ -75,7 +75,7 @@ class Iterate:
         self.rows.set_margins(self.problem.operator.matvec(weights), intercept)
 
     def rescale(self) -> None:
-        """Scale weights that may have a wrong scale; those of another solution have not."""
+        """Do nothing: weights of the features keep the scale of the solution they come from."""
 
     def evaluate(self) -> tuple[RowSums, PrimalDual]:
         """Return the sums over the rows, and the primal and dual values.

@@ -32,7 +32,7 @@ _FLAT = 1e-13
 class PrincipalDirections:
     """The principal directions of a matrix of the curvature of the classes.
 
-    The first one is the common shift, which has none.
+    The first one is the common shift of all classes, whose curvature is 0.
     """
 
     def __init__(self, matrix: np.ndarray) -> None:
