@@ -1,5 +1,6 @@
 """Multinomial logistic regression against independent optimizers on explicit smooth stumps."""
 
+import math
 import warnings
 
 import numpy as np
@@ -14,6 +15,7 @@ from everystump import StumpLogisticRegression, StumpLogisticRegressionCV
 from everystump._core.design import Design
 from everystump._core.measures import as_measure
 from everystump._core.multiclass import solve_classes
+from everystump._core.solvers.multinomial_system import balancing_step
 from everystump._core.solvers.problem import no_progress
 from everystump.measures import Weighted
 
@@ -353,3 +355,35 @@ def test_nearly_certain_probabilities(C):
     model = StumpLogisticRegression(C).fit(X, [2, 2, 1, 0])
     assert model.certificate_.converged
     assert model.n_iter_ < 50
+
+
+def test_steps_of_intercepts_are_exact_near_certainty():
+    """Two pairs of classes: the curvature between them is 1e-25 of that within them."""
+    coupling = np.array([[0, 3, 1e-25, 0], [3, 0, 0, 2e-25], [1e-25, 0, 0, 5], [0, 2e-25, 5, 0]])
+    curvature = np.diag(coupling.sum(axis=1)) - coupling
+    # A difference of 1 between the pairs, and small ones within them.
+    expected = np.array([0.0, 1e-3, 1.0, 1.002])
+    difference = expected[:, None] - expected
+    imbalance = np.array([math.fsum(row) for row in coupling * difference])
+    step = balancing_step(curvature, imbalance)
+    # Rounding of the imbalance decides about the difference between the pairs.
+    np.testing.assert_allclose(np.diff(step)[[0, 2]], [1e-3, 2e-3], rtol=1e-12)
+    assert np.isfinite(step).all()
+    connected = np.array([[0, 1e-20, 0], [1e-20, 0, 4.0], [0, 4.0, 0]])
+    imbalance = np.array([-2e-20, 2e-20 - 4.0, 4.0])
+    step = balancing_step(np.diag(connected.sum(axis=1)) - connected, imbalance)
+    np.testing.assert_allclose(step[2] - step[1], 1.0, rtol=1e-12)
+    certain = balancing_step(np.zeros((3, 3)), np.array([1.0, -1.0, 0.0]))
+    assert certain[1] == -1e100  # the length is damped afterwards
+
+
+@pytest.mark.parametrize("n_classes", [3, 4, 9])
+def test_weights_of_samples_over_many_decades(n_classes):
+    """Some classes are then certain everywhere, and only the intercepts can change that."""
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        X = np.round(2 * rng.normal(size=(24, 3)))
+        y = np.append(np.arange(n_classes), rng.integers(n_classes, size=24 - n_classes))
+        weight = 10.0 ** rng.uniform(-7, 7, size=24)
+        model = StumpLogisticRegression(max_iter=100).fit(X, y, sample_weight=weight)
+        assert model.certificate_.converged

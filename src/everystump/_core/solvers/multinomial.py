@@ -31,7 +31,7 @@ from everystump._core.solvers.multinomial_duality import (
     objective_terms,
 )
 from everystump._core.solvers.multinomial_rows import MultinomialRows
-from everystump._core.solvers.multinomial_system import MultinomialSystem, PrincipalDirections
+from everystump._core.solvers.multinomial_system import MultinomialSystem, balancing_step
 from everystump._core.solvers.newton_system import StoppingRule, line_search
 from everystump._core.solvers.problem import Problem, Progress, Solution
 
@@ -76,7 +76,7 @@ class MultinomialIterate:
             if relative <= _BALANCED or (relative < 1e-8 and relative > previous / 2):
                 break
             previous = relative
-            change = PrincipalDirections(sums.curvature).solve(imbalance)
+            change = balancing_step(sums.curvature, imbalance)
             length = float(np.ptp(change))
             change *= np.log1p(length) / length if length > 0.0 else 0.0
             self.intercepts = self.intercepts + change

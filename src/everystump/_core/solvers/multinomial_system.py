@@ -27,6 +27,8 @@ from everystump._core.threads import thread_map
 MAX_PRODUCTS = 5000
 # Principal directions with less curvature than this, relative to the largest, have none.
 _FLAT = 1e-13
+# Longer steps of the intercepts are damped to about the same length, the logarithm of theirs.
+_MAX_STEP = 1e100
 
 
 class PrincipalDirections:
@@ -47,6 +49,29 @@ class PrincipalDirections:
     def solve(self, rhs: np.ndarray) -> np.ndarray:
         """Return the pseudoinverse of the matrix times a vector."""
         return self.basis @ (self._inverse * (self.basis.T @ rhs))
+
+
+def balancing_step(curvature: np.ndarray, imbalance: np.ndarray) -> np.ndarray:
+    """Return Newton's step of the intercepts: the first is 0, as a common shift changes nothing.
+
+    Near certainty, curvatures of different classes differ by many orders of magnitude.  As rows of
+    the matrix sum to 0 and only its diagonal is positive, it can be eliminated without subtractions
+    (as by Grassmann, Taksar and Heyman), so that even the smallest ones keep their accuracy.
+    """
+    coupling, rhs = -curvature, imbalance.copy()
+    n = len(rhs)
+    totals = np.empty(n)
+    for k in range(n - 1, 0, -1):
+        totals[k] = max(coupling[k, :k].sum(), np.finfo(float).tiny)
+        share = coupling[k, :k] / totals[k]
+        coupling[:k, :k] += np.outer(coupling[:k, k], share)
+        rhs[:k] += share * rhs[k]
+    step = np.zeros(n)
+    for k in range(1, n):
+        with np.errstate(over="ignore"):
+            change = (rhs[k] + coupling[k, :k] @ step[:k]) / totals[k]
+        step[k] = np.clip(change, -_MAX_STEP, _MAX_STEP)
+    return step
 
 
 class MultinomialMatrix:
