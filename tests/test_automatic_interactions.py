@@ -164,3 +164,32 @@ def test_a_small_pair_that_helps_remains(parameters):
     assert model.interaction_strength_ > 0
     assert model.C_ in model.refined_cv_results_["param_C"]
     assert model.best_score_ == model.refined_cv_results_["mean_test_score"].max()
+
+
+@pytest.mark.parametrize("cv_class", [StumpSVCCV, StumpLogisticRegressionCV])
+@pytest.mark.parametrize("weight", [1.0, 1e-3])
+@pytest.mark.parametrize("feature_weights", ["equal", "adaptive"])
+def test_no_interactions_have_the_scores_of_the_chosen_cost(cv_class, weight, feature_weights):
+    """With a small C, all additive fits within the tolerance are not alike."""
+    rng = np.random.default_rng(6)
+    X = rng.normal(size=(40, 3))
+    y = X[:, 0] + 0.5 * rng.normal(size=40) > 0
+    model = cv_class(feature_weights=feature_weights)
+    if cv_class is StumpSVCCV:
+        model.set_params(loss="squared_hinge")
+    model.fit(X, y, sample_weight=np.full(40, weight))
+    costs, strengths = model.cv_results_, model.interaction_cv_results_
+    at = list(costs["param_C"]).index(costs["chosen"])
+    for k in range(5):
+        assert strengths[f"split{k}_test_score"][0] == costs[f"split{k}_test_score"][at]
+
+
+def test_paths_of_samples_with_weights_over_many_decades():
+    """What rounding in the span of the rows leaves is solved with the weights of the features."""
+    rng = np.random.default_rng(815)
+    n = int(rng.integers(15, 50))
+    X = np.round(2 * rng.normal(size=(n, 3)))
+    y = X[:, 0] * X[:, 1] + rng.normal(size=n) > 0
+    model = StumpLogisticRegressionCV()  # a warning would be an error
+    model.fit(X, y, sample_weight=10.0 ** rng.uniform(-8, 8, n))
+    assert model.certificate_.converged

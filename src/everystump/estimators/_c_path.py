@@ -45,10 +45,11 @@ class CPathEnsemble(PathEnsemble):
 
     def _select_weights(
         self, table: TrainingTable, design: Design
-    ) -> tuple[Design, list[FoldDesign]]:
+    ) -> tuple[Design, list[FoldPath]]:
         """Choose C, then weights of the features and C with them, unless weights are equal.
 
-        Return the design, and the folds that choose other parameters, of many samples a single one.
+        Return the design, and the paths of the folds that choose other parameters, of many samples
+        a single one, which has no fits yet if only equal weights are tried.
         As a fold must not know the labels of its held-out samples, its weights are those of a fit
         to its own training samples.
         """
@@ -56,12 +57,11 @@ class CPathEnsemble(PathEnsemble):
         equal = self._choose_cost(table, folds, cost_grid(self.Cs))
         self._store_cost(equal)
         self.feature_weights_ = np.ones(len(design.masses))
-        split = self._single_split(table)
+        C, split = equal.C, self._single_split(table)
         if split is not None:
             folds = [FoldDesign(split, design)]
         if self._has_equal_weights():
-            return design, folds
-        C = equal.C
+            return design, equal.paths if split is None else self._paths(table, folds)
         if split is not None:
             equal = self._choose_cost(table, folds, cost_grid([C]))
         adaptive = self._choose_weighted_cost(table, design, equal)
@@ -71,12 +71,11 @@ class CPathEnsemble(PathEnsemble):
         C_compared = adaptive.C if split is None else C
         gains = path_scores([C_compared], adaptive.paths)[:, 0] - equal.scores
         if self.feature_weights == "auto" and not is_relevant(gains, equal.scores):
-            return design, folds
+            return design, equal.paths
         self._store_cost(adaptive)
         solutions = self._solve_roughly(table, design, C)
         self.feature_weights_ = adaptive_weights(design, solutions)
-        weighted = _weighted(design, self.feature_weights_)
-        return weighted, [FoldDesign(path.fold, path.design) for path in adaptive.paths]
+        return _weighted(design, self.feature_weights_), adaptive.paths
 
     def _choose_weighted_cost(
         self, table: TrainingTable, design: Design, equal: _ChosenC

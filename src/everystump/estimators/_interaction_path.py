@@ -23,7 +23,6 @@ from everystump._selection.grid import (
 from everystump._tables.training_table import TrainingTable
 from everystump.estimators._c_path import CPathEnsemble
 from everystump.estimators._fold_path import (
-    FoldDesign,
     FoldPath,
     Start,
     add_strengths,
@@ -41,7 +40,7 @@ class _Search(NamedTuple):
     choice: InteractionChoice
     additive: Design
     extended: Design  # with the interactions of all samples
-    folds: list[FoldDesign]
+    paths: list[FoldPath]  # of C in the folds, without interactions
 
 
 class _Selected(NamedTuple):
@@ -87,10 +86,10 @@ class InteractionPathEnsemble(CPathEnsemble):
         choice = self._interaction_choice(len(table.problems()))
         if choice.requested == "auto" and not self._selection.has_folds:
             choice = replace(choice, requested=0)  # a bound chooses none by itself
-        design, folds = self._select_weights(table, design)
+        design, paths = self._select_weights(table, design)
         starts = None
         if not choice.is_none:
-            design, starts = self._select_interactions(table, design, choice, folds)
+            design, starts = self._select_interactions(table, design, choice, paths)
             choice = replace(choice, is_validated=True)
         self._store(table, *self._solve_and_prune(table, design, self.C_, choice, starts))
 
@@ -99,7 +98,7 @@ class InteractionPathEnsemble(CPathEnsemble):
         table: TrainingTable,
         design: Design,
         choice: InteractionChoice,
-        folds: list[FoldDesign],
+        paths: list[FoldPath],
     ) -> tuple[Design, list[Solution] | None]:
         """Choose strength and number of the interactions, and C with them.
 
@@ -111,7 +110,7 @@ class InteractionPathEnsemble(CPathEnsemble):
         extended = self._add_interactions(choice, self._additive_fit(table, design, additive))
         if not extended.terms.interactions.terms:
             return design, None
-        selected = self._select(_Search(table, choice, design, extended, folds))
+        selected = self._select(_Search(table, choice, design, extended, paths))
         if selected.strength == 0.0:
             return design, None
         source, solutions = design, additive
@@ -159,21 +158,20 @@ class InteractionPathEnsemble(CPathEnsemble):
         Where interactions are chosen by their decrements, each fold chooses its own: a choice that
         had seen the held-out samples would make interactions look better than they are.
         """
-        table, choice, additive_design, extended, folds = search
-        paths = self._paths(table, folds)
-        n_threads = self._fold_threads(paths)
+        table, choice, additive_design, extended, paths = search
+        C, n_threads = self.C_, self._fold_threads(paths)
 
-        def extend(path: FoldPath) -> None:
-            own = path.design
-            path.fits[0.0], additive = self._fit_fold(table, path, None, own, self.C_, n_threads)
-            path.first_start = own, additive
-            path.design = extended
+        def extend(path: FoldPath) -> FoldPath:
+            if C not in path.fits:
+                self._fit_and_score(table, path, C, path.design, C, n_threads)
+            own, additive = self._fold_solutions(table, path, C, path.design, C, n_threads)
+            design = extended
             if own is not additive_design or choice.needs_screening(additive_design):
                 fit = self._additive_fit(table, own, additive, n_threads)
-                path.design = self._add_interactions(choice, fit)
+                design = self._add_interactions(choice, fit)
+            return FoldPath(path.fold, path.score, design, (own, additive), {0.0: path.fits[C]})
 
-        thread_map(extend, paths, self._path_threads(additive_design))
-        return paths
+        return thread_map(extend, paths, self._path_threads(additive_design))
 
     def _choose_cost_with(self, search: _Search, strength: float) -> _Selected:
         """Choose C once more, with interactions of a given strength."""

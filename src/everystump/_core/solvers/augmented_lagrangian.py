@@ -23,7 +23,7 @@ import numpy as np
 
 from everystump._core.solvers.certificate import InseparableError
 from everystump._core.solvers.duality import PrimalDual
-from everystump._core.solvers.iterate import Iterate, initial_iterate
+from everystump._core.solvers.iterate import Iterate, continue_outside_span, initial_iterate
 from everystump._core.solvers.newton_system import StoppingRule
 from everystump._core.solvers.problem import Effort, Problem, Solution, SolverOptions
 from everystump._core.solvers.rows import Rows
@@ -94,14 +94,9 @@ def solve_augmented_lagrangian(problem: Problem, rows: Rows, options: SolverOpti
             f"steps; raise max_iter or use a finite C."
         )
     solution = replace(solution, penalty=search.penalty)
-    is_span = search.problem.span is not None
-    if is_span and not solution.certificate.converged and search.n_iter < options.max_iter:
-        # The gap seen in the span was small enough; that of the features' weights is not yet.
-        rest = replace(options, kernel_matrix=None, start=solution)
-        rest = replace(rest, max_iter=options.max_iter - search.n_iter)
-        continued = solve_augmented_lagrangian(problem, rows, rest)
-        return replace(continued, n_iter=search.n_iter + continued.n_iter)
-    return solution
+    if search.problem.span is None:
+        return solution
+    return continue_outside_span(solve_augmented_lagrangian, problem, rows, options, solution)
 
 
 def _solve_subsample(problem: Problem, rows: Rows, options: SolverOptions) -> Solution | None:

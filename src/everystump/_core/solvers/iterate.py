@@ -11,6 +11,7 @@ the weights of the features.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import cast
 
@@ -29,7 +30,14 @@ from everystump._core.solvers.newton_system import (
     line_search,
     solve_in_span,
 )
-from everystump._core.solvers.problem import Effort, Problem, Solution, Span, TableKernelMatrix
+from everystump._core.solvers.problem import (
+    Effort,
+    Problem,
+    Solution,
+    SolverOptions,
+    Span,
+    TableKernelMatrix,
+)
 from everystump._core.solvers.row_blocks import Curvature, RowSums, SolverBlock, SolverBlocks
 from everystump._core.solvers.rows import Rows
 from everystump._core.solvers.sign_constraints import SignConstraints
@@ -229,6 +237,25 @@ class SpanIterate(Iterate):
         rows.set_duals(self.rows.dual_coef())
         weights = problem.terms.rmatvec(rows.scatter(coef))
         return certified_solution(problem, rows, weights, self.intercept, tol, n_iter)
+
+
+def continue_outside_span(
+    solve: Callable[[Problem, Rows, SolverOptions], Solution],
+    problem: Problem,
+    rows: Rows,
+    options: SolverOptions,
+    solution: Solution,
+) -> Solution:
+    """Continue a solution in the span of the rows that misses the tolerance.
+
+    The gap seen in the span was small enough; that of the features' weights is not yet.
+    """
+    if solution.certificate.converged or solution.n_iter >= options.max_iter:
+        return solution
+    rest = replace(options, kernel_matrix=None, start=solution)
+    rest = replace(rest, max_iter=options.max_iter - solution.n_iter)
+    continued = solve(problem, rows, rest)
+    return replace(continued, n_iter=solution.n_iter + continued.n_iter)
 
 
 def initial_iterate(

@@ -14,7 +14,7 @@ from dataclasses import replace
 import numpy as np
 
 from everystump._core.solvers.duality import PrimalDual
-from everystump._core.solvers.iterate import Iterate, initial_iterate
+from everystump._core.solvers.iterate import Iterate, continue_outside_span, initial_iterate
 from everystump._core.solvers.newton_system import StoppingRule
 from everystump._core.solvers.problem import Effort, Problem, Solution, SolverOptions
 from everystump._core.solvers.rows import Rows
@@ -68,7 +68,10 @@ def solve_newton(problem: Problem, rows: Rows, options: SolverOptions) -> Soluti
                 # Rounding errors are larger in the span of the rows, where the norm is a sum of
                 # terms of both signs.
                 return solve_newton(problem, rows, replace(options, kernel_matrix=None))
-    return iterate.solution(tol, n_iter)
+    solution = iterate.solution(tol, n_iter)
+    if iterate.problem.span is None:
+        return solution
+    return continue_outside_span(solve_newton, problem, rows, options, solution)
 
 
 def _is_recentering_due(iterate: Iterate, current: PrimalDual, floor: float) -> bool:
