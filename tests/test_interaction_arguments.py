@@ -236,3 +236,16 @@ def test_interactions_without_main_effects_are_found(seed):
     y = X[:, 0] * X[:, 1] + 0.1 * rng.normal(size=400) > 0
     model = StumpLogisticRegressionCV(n_jobs=1).fit(X, y)
     assert model.score(X, y) > 0.85
+
+
+@pytest.mark.parametrize(
+    ("cls", "strength"),
+    [
+        (StumpLogisticRegression, 1e300),
+        (StumpLogisticRegressionCV, 1e300),
+        (StumpLogisticRegressionCV, [0.1, 1e300]),
+    ],
+)
+def test_strengths_too_large_for_floating_point_are_rejected(cls, strength):
+    with pytest.raises(ValueError, match=r"interaction_strength.*(10000000000000|at most 1e\+13)"):
+        cls(interactions=1, interaction_strength=strength).fit([[0, 1], [1, 0]] * 5, [0, 1] * 5)

@@ -18,6 +18,7 @@ from everystump._selection.grid import exceeds_error, is_past_best
 from everystump.datasets import load_dataset
 from everystump.estimators._interaction_path import InteractionPathEnsemble
 from everystump.estimators._interactions import InteractionChoice
+from everystump.explain import PathDisplay
 from everystump.measures import Weighted
 
 
@@ -44,6 +45,19 @@ def test_the_one_pair_that_matters_remains(monk, monk_model):
     all_pairs = StumpLogisticRegressionCV(interactions=15).fit(*monk)
     assert len(all_pairs.interactions_) == 15
     assert log_loss(y, monk_model.predict_proba(X)) < 0.3 * log_loss(y, all_pairs.predict_proba(X))
+
+
+def test_the_path_of_the_number_is_drawn(monk_model):
+    axis = PathDisplay.from_estimator(monk_model, param="n_interactions").ax_
+    (mean,) = [line for line in axis.lines if line.get_marker() == "o"]
+    np.testing.assert_array_equal(mean.get_xdata(), [1, 2, 4, 8, 15])
+    scores = monk_model.number_cv_results_["mean_test_score"]
+    np.testing.assert_array_equal(mean.get_ydata(), -scores)
+    labels = {label.get_text() for label in axis.get_xticklabels()}
+    assert labels == {"1", "2", "4", "8", "15"}
+    assert axis.get_xlabel() == "number of interactions"
+    legend = [text.get_text() for text in axis.get_legend().get_texts()]
+    assert "chosen number of interactions = 1" in legend
 
 
 def test_results_of_the_numbers(monk_model):

@@ -166,6 +166,8 @@ def test_other_paths_raise(path_model):
     model = StumpSVCCV(Cs=[1.0], cv=2, interactions=0).fit(X, y)
     with pytest.raises(ValueError, match="has no path of interaction_strength; pass a StumpSVCCV"):
         PathDisplay.from_estimator(model, param="interaction_strength")
+    with pytest.raises(ValueError, match="has no path of n_interactions; pass a StumpSVCCV"):
+        PathDisplay.from_estimator(path_model, param="n_interactions")
 
 
 def make_regression(n=400):

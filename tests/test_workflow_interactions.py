@@ -301,6 +301,15 @@ def test_mistakes_get_one_clear_sentence(table, tmp_path, options, message):
     )
 
 
+def test_names_that_cannot_be_listed(table, tmp_path):
+    frame = pd.read_csv(table).rename(columns={"age": "age:years"})
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    options = ("--interactions", "age:income", "-o", tmp_path / "m.stump")
+    error = input_error("fit", tmp_path / "t.csv", "--target", "state", *options)
+    assert "'age' is not a feature; " in error
+    assert "(rename columns with a colon or a comma to list them)" in error
+
+
 def test_too_few_rows_to_choose_a_strength(tmp_path):
     pd.DataFrame({"a": [1, 2], "b": [2, 1], "y": ["u", "v"]}).to_csv(tmp_path / "t.csv")
     error = input_error(

@@ -28,6 +28,10 @@ _MIN_GAIN_IN_ERRORS, _MIN_NUMBER_GAIN_IN_ERRORS = 0.5, 1.0
 # Gains below this fraction of the distance from the best possible score do not count: a climbing
 # grid does not go on for them, and neither weights nor interactions are used for them.
 _MIN_RELATIVE_GAIN = 1e-4
+# The largest strength of interactions, about that of the path for the smallest C: with a larger
+# one, rounding hides everything else.
+MAX_STRENGTH = 1e13
+_LARGEST = float(np.finfo(float).max)
 # Mean scores with a smaller relative difference are equal up to rounding.
 _ROUNDING = 1e-12
 
@@ -102,10 +106,10 @@ class PathGrid(ABC):
 class FixedGrid(PathGrid):
     """Values listed by the user, all tried at once."""
 
-    def __init__(self, values: Any, name: str, expected: str) -> None:
+    def __init__(self, values: Any, name: str, expected: str, largest: float = _LARGEST) -> None:
         array = as_float_array(values, name, expected)
         grid = np.unique(array)
-        if array.ndim != 1 or len(grid) == 0 or not np.all((grid > 0) & (grid < np.inf)):
+        if array.ndim != 1 or len(grid) == 0 or not np.all((grid > 0) & (grid <= largest)):
             raise ValueError(f"{name}={values!r} must be {expected}.")
         self._values = grid.tolist()
 
@@ -226,8 +230,8 @@ def strength_grid(strength: Any, C: float) -> PathGrid:
             upwards=True,
         )
     listed = np.atleast_1d(np.asarray(strength, dtype=object)).tolist()
-    expected = "a positive finite number or a list of them"
-    return FixedGrid(listed, "interaction_strength", expected)
+    expected = f"a positive number of at most {MAX_STRENGTH:g} or a list of them"
+    return FixedGrid(listed, "interaction_strength", expected, MAX_STRENGTH)
 
 
 def is_past_best(scores: np.ndarray) -> bool:

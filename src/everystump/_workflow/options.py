@@ -248,7 +248,7 @@ def _check_term(term: tuple[str, ...], text: str) -> None:
     if len(term) == 1 or not all(term):
         raise InvalidInputError(
             f"--interactions {text!r} must be 0, a number of pairs, auto, or pairs of columns such "
-            f"as age:income,age:job."
+            f"as age:income,age:job, whose names have no comma or colon."
         )
     if len(term) > 3:
         raise InvalidInputError(

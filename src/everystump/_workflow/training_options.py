@@ -186,6 +186,8 @@ def check_feature(option: str, name: str, X: Any, dropped: Mapping[str, str]) ->
         )
     if name not in X.columns:
         remedy = suggest_name(name, X.columns.tolist())
+        if option == "--interactions" and any(mark in str(c) for c in X.columns for mark in ":,"):
+            remedy += " (rename columns with a colon or a comma to list them)"
         raise InvalidInputError(f"{option}: {name!r} is not a feature; {remedy}.")
 
 

@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import KW_ONLY, dataclass
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
@@ -28,7 +28,11 @@ from everystump._tables.training_table import TrainingTable
 from everystump._warnings import warn_user
 from everystump.estimators._fold_path import Fit, FoldDesign, FoldPath, Start, path_scores
 from everystump.estimators._interactions import SCREENING_STRENGTH
-from everystump.estimators._stump_ensemble import BaseStumpEnsemble, FixedCEnsemble
+from everystump.estimators._stump_ensemble import (
+    STRENGTH_INTERVAL,
+    BaseStumpEnsemble,
+    FixedCEnsemble,
+)
 
 # Largest tolerance of fits that only select parameters; the final one may be more accurate.
 _MAX_FOLD_TOL = 0.02
@@ -53,7 +57,7 @@ class PathEnsemble(BaseStumpEnsemble):
         "scoring": [str, callable, None],
         "selection": [one_of("cv", "cv-1se")],
         "feature_weights": [one_of("auto", "equal", "adaptive")],
-        "interaction_strength": [Interval(Real, 0, None, closed="neither"), "array-like", None],
+        "interaction_strength": [STRENGTH_INTERVAL, "array-like", None],
         "random_state": ["random_state"],
     }
 

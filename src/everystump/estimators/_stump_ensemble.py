@@ -21,6 +21,7 @@ from everystump._core.solvers.problem import Solution
 from everystump._core.threads import count_threads, one_blas_thread
 from everystump._scratch import ScratchSpace
 from everystump._selection.folds import Fold
+from everystump._selection.grid import MAX_STRENGTH
 from everystump._selection.scorers import Score
 from everystump._sklearn_compat import Interval, one_of
 from everystump._tables.chunk_reader import ChunkReader, ReadTable
@@ -40,6 +41,8 @@ from everystump.estimators._interactions import AdditiveFit, InteractionChoice
 # Interactions are measured at an additive solution of at least this tolerance, and of this cost if
 # a hard margin is requested, which there need not be without interactions.
 SCREENING_TOL, _SCREENING_COST = 0.01, 1.0
+# The strengths that can be requested.
+STRENGTH_INTERVAL = Interval(Real, 0, MAX_STRENGTH, closed="right")
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -361,7 +364,7 @@ class FixedCEnsemble(BaseStumpEnsemble):
     _parameter_constraints: ClassVar[dict] = {
         **BaseStumpEnsemble._parameter_constraints,
         "C": [Interval(Real, 0, None, closed="right")],
-        "interaction_strength": [Interval(Real, 0, None, closed="neither")],
+        "interaction_strength": [STRENGTH_INTERVAL],
     }
 
     C: float = 1.0

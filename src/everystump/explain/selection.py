@@ -44,6 +44,13 @@ _PATHS = {
         "has no path of interaction_strength; pass a StumpSVCCV or another CV estimator "
         "fitted with interactions and interaction_strength=None",
     ),
+    "n_interactions": _Path(
+        "number_cv_results_",
+        "interactions_",
+        "number of interactions",
+        "has no path of n_interactions; pass a StumpSVCCV or another CV estimator that has chosen "
+        'interactions with interactions="auto" on several folds',
+    ),
 }
 
 
@@ -51,18 +58,19 @@ _PATHS = {
 class PathDisplay(AxesDisplay):
     """The mean score along a path, with the scores of the folds, standard errors and the choice.
 
-    The path is that of C or of the strength of interactions, where the model without interactions
-    is the first point.  If the name of the score starts with ``neg_``, the loss itself is drawn.
+    The path is that of C, of the strength of interactions, where the model without interactions is
+    the first point, or of the number of interactions.  If the name of the score starts with
+    ``neg_``, the loss itself is drawn.
 
     Attributes
     ----------
     results : dict
-        ``cv_results_`` or ``interaction_cv_results_`` of the estimator.
+        ``cv_results_``, ``interaction_cv_results_`` or ``number_cv_results_`` of the estimator.
     chosen : float
         The chosen value.
     scorer : str
         The name of the score.
-    param : {"C", "interaction_strength"}
+    param : {"C", "interaction_strength", "n_interactions"}
         The parameter that varies along the path.
     refined : float or None
         The final value, if it is that of a later choice: C is chosen once more with interactions,
@@ -86,7 +94,7 @@ class PathDisplay(AxesDisplay):
         estimator : estimator
             Fitted, with ``cv_results_`` and ``C_``; for the strength of interactions, with
             ``interaction_cv_results_``.
-        param : {"C", "interaction_strength"}, default="C"
+        param : {"C", "interaction_strength", "n_interactions"}, default="C"
             The parameter whose path is drawn.
         ax : matplotlib Axes, optional
             The axes to draw on; a new figure by default.
@@ -105,10 +113,10 @@ class PathDisplay(AxesDisplay):
             where = "on held-out folds" if results["n_splits"] > 1 else "on a held-out split"
             scorer = f"{scorer} {where}"
         # Absent in earlier model files, where the last choice was the only one.
-        chosen = results.get("chosen", getattr(estimator, path.chosen))
-        refined = None
-        if hasattr(estimator, "refined_cv_results_"):
-            refined = float(getattr(estimator, path.chosen))
+        final = getattr(estimator, path.chosen)
+        final = float(len(final) if param == "n_interactions" else final)
+        chosen = results.get("chosen", final)
+        refined = final if hasattr(estimator, "refined_cv_results_") else None
         return cls(results, float(chosen), scorer, param, refined).plot(ax=ax)
 
     def _draw(self, ax: Any) -> None:
@@ -138,7 +146,9 @@ class PathDisplay(AxesDisplay):
         _mark_chosen(ax, positions[np.argmin(np.abs(values - self.chosen))], choice)
         ax.set_xscale("log", base=2)
         if values[0] == 0:
-            _label_first_tick(ax, positions, "none")
+            _label_ticks(ax, positions, "none")
+        elif self.param == "n_interactions":
+            _label_ticks(ax, positions, f"{values[0]:g}")
         ax.set_xlabel(label)
         name = self.scorer.removeprefix("neg_").replace("_", " ") if is_negated else self.scorer
         name = re.sub(r"\br2\b", "R²", name)
@@ -236,14 +246,15 @@ def _log_positions(values: np.ndarray) -> np.ndarray:
     return np.append(values[1] / step, values[1:])
 
 
-def _label_first_tick(ax: Any, positions: np.ndarray, label: str) -> None:
+def _label_ticks(ax: Any, positions: np.ndarray, first: str) -> None:
     """Label the first position with a text, and some of the others with their values."""
     least = (positions[-1] / positions[0]) ** 0.2  # between labels, which must not overlap
     shown: list[float] = []
     for position in positions[:0:-1]:
         if position >= least * positions[0] and (not shown or position <= shown[-1] / least):
             shown.append(position)
-    ax.set_xticks([positions[0], *shown], [label, *(f"{value:.2g}" for value in shown)])
+    labels = [f"{value:.0f}" if 10 <= value < 1e5 else f"{value:.2g}" for value in shown]
+    ax.set_xticks([positions[0], *shown], [first, *labels])
     ax.minorticks_off()
 
 
