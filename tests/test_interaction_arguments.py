@@ -224,7 +224,7 @@ def test_many_samples_use_a_single_split(monkeypatch):
     ("gains", "enough"),
     [([0.1, 0.2, 0.1], True), ([0.1, -0.1, 0.01], False), ([0.01], True), ([0.0], False)],
 )
-def test_interactions_must_gain_half_a_standard_error(gains, enough):
+def test_interactions_must_gain_one_standard_error(gains, enough):
     assert exceeds_error(np.array(gains)) is enough
 
 
@@ -249,3 +249,10 @@ def test_interactions_without_main_effects_are_found(seed):
 def test_strengths_too_large_for_floating_point_are_rejected(cls, strength):
     with pytest.raises(ValueError, match=r"interaction_strength.*(10000000000000|at most 1e\+13)"):
         cls(interactions=1, interaction_strength=strength).fit([[0, 1], [1, 0]] * 5, [0, 1] * 5)
+
+
+def test_strengths_of_tiny_costs_can_be_requested():
+    X, y = make_frame(60)
+    model = StumpLogisticRegressionCV(Cs=[1e-16, 1e-15], feature_weights="equal").fit(X, y)
+    tried = model.interaction_cv_results_["param_interaction_strength"]
+    StumpLogisticRegression(1e-16, interactions=1, interaction_strength=tried.max()).fit(X, y)

@@ -22,9 +22,9 @@ _FIRST, _STEP = 0.45, 2
 _MIN_GAIN = 1e-3
 # A path is past its peak when scores are this many standard errors lower.
 _N_STANDARD_ERRORS = 2.0
-# A model with interactions, or with other weights, must gain the first number of standard errors,
-# and one with fewer interactions the second.
-_MIN_GAIN_IN_ERRORS, _MIN_NUMBER_GAIN_IN_ERRORS = 0.5, 1.0
+# A model with interactions, or with fewer than all, must gain this many standard errors.  Fewer
+# suffice for other weights, which are as readable, and for trying fewer interactions.
+_MIN_RELEVANT_GAIN, MIN_WEIGHTS_GAIN, MIN_PROMISING_GAIN = 1.0, 0.5, 0.5
 # Gains below this fraction of the distance from the best possible score do not count: a climbing
 # grid does not go on for them, and neither weights nor interactions are used for them.
 _MIN_RELATIVE_GAIN = 1e-4
@@ -220,6 +220,7 @@ def cost_grid(Cs: Any) -> PathGrid:
 def strength_grid(strength: Any, C: float) -> PathGrid:
     """Return the grid of the parameter ``interaction_strength``; None for the default."""
     if strength is None:
+        C = max(C, 2.0**-_EXTENSION_LOG2)  # no strength is above the maximum
         products = [2.0**k for k in _COARSE_LOG2]
         return ClimbingGrid(
             [],
@@ -250,8 +251,10 @@ def is_past_best(scores: np.ndarray) -> bool:
     return bool(np.all(mean > _N_STANDARD_ERRORS * error))
 
 
-def is_relevant(gains: np.ndarray, scores: np.ndarray) -> bool:
-    """Whether gains over scores exceed half a standard error, and are not tiny.
+def is_relevant(
+    gains: np.ndarray, scores: np.ndarray, n_errors: float = _MIN_RELEVANT_GAIN
+) -> bool:
+    """Whether gains over scores exceed ``n_errors`` standard errors, and are not tiny.
 
     They are compared with the distance of the scores from the best possible one.
 
@@ -262,22 +265,17 @@ def is_relevant(gains: np.ndarray, scores: np.ndarray) -> bool:
     (False, True)
     """
     is_tiny = np.mean(gains) <= _irrelevant_gain(float(np.mean(scores)))
-    return exceeds_error(gains) and not is_tiny
+    return exceeds_error(gains, n_errors) and not is_tiny
 
 
-def favors_fewer(gains: np.ndarray) -> bool:
-    """Whether fewer interactions gain more than one standard error over all.
+def exceeds_error(gains: np.ndarray, n_errors: float = _MIN_RELEVANT_GAIN) -> bool:
+    """Whether the mean gain over the folds is more than ``n_errors`` standard errors.
 
     Examples
     --------
-    >>> favors_fewer(np.array([0.1, 0.2, 0.1])), favors_fewer(np.array([0.1, -0.1, 0.01]))
+    >>> exceeds_error(np.array([0.1, 0.2, 0.1])), exceeds_error(np.array([0.1, -0.1, 0.01]))
     (True, False)
     """
-    return exceeds_error(gains, _MIN_NUMBER_GAIN_IN_ERRORS)
-
-
-def exceeds_error(gains: np.ndarray, n_errors: float = _MIN_GAIN_IN_ERRORS) -> bool:
-    """Whether the mean gain over the folds is more than ``n_errors`` standard errors."""
     mean, error = _mean_and_error(gains)
     return bool(np.all(mean > n_errors * error))
 

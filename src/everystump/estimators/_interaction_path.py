@@ -12,9 +12,10 @@ from everystump._core.design import Design
 from everystump._core.solvers.problem import Solution
 from everystump._core.threads import count_threads, thread_map
 from everystump._selection.grid import (
+    MIN_PROMISING_GAIN,
     PathGrid,
     cost_grid,
-    favors_fewer,
+    exceeds_error,
     is_past_best,
     is_relevant,
     refined_cost_grid,
@@ -76,6 +77,14 @@ class _NumberStep(NamedTuple):
     def scores(self) -> np.ndarray:
         """The scores by fold."""
         return path_scores([self.strength], self.paths)[:, 0]
+
+
+class _ChosenNumber(NamedTuple):
+    """The folds with the best number of interactions, and the results of all numbers, if any."""
+
+    step: _NumberStep
+    n_halvings: int = 0
+    results: dict[str, Any] | None = None
 
 
 @dataclass(eq=False, repr=False)
@@ -145,12 +154,24 @@ class InteractionPathEnsemble(CPathEnsemble):
         best, self.best_score_ = self._best(self.interaction_cv_results_, "interaction_strength")
         if best == 0.0:
             return _Selected(self.C_, 0.0)
-        additive = path_scores([0.0], paths)
-        if not is_relevant(path_scores([best], paths) - additive, additive):
+        additive = path_scores([0.0], paths)[:, 0]
+        number = self._select_number(search, _NumberStep(best, paths), additive)
+        if not is_relevant(number.step.scores - additive, additive):
             self.best_score_ = float(additive.mean())
             self.interaction_cv_results_["chosen"] = 0.0
             return _Selected(self.C_, 0.0)
-        return self._refine(search, paths, best)
+        self.best_score_ = float(number.step.scores.mean())
+        if number.results is not None:
+            self.number_cv_results_ = number.results
+        if not self._refines_interactions():
+            return _Selected(self.C_, best)
+        plan = _HalvingPlan(number.n_halvings, best) if number.n_halvings > 0 else None
+        return self._refine_cost(search.table, number.step)._replace(plan=plan)
+
+    def _refines_interactions(self) -> bool:
+        """Whether parameters are chosen again, given interactions: if they are free."""
+        is_free = isinstance(self.Cs, Integral) and self.interaction_strength is None
+        return is_free and self._selection.refines
 
     def _extended_paths(self, search: _Search) -> list[FoldPath]:
         """Return the paths of folds with interactions, and with the results without any as 0.
@@ -208,23 +229,20 @@ class InteractionPathEnsemble(CPathEnsemble):
 
         return self._run_path(paths, grid, fit, "the strength of interactions")
 
-    def _refine(self, search: _Search, paths: list[FoldPath], strength: float) -> _Selected:
-        """Choose the number of interactions, then C once more, if they are free."""
-        is_free = isinstance(self.Cs, Integral) and self.interaction_strength is None
-        if not (is_free and self._selection.refines):
-            return _Selected(self.C_, strength)
-        if search.choice.requested != "auto" or len(paths) == 1:
-            return self._refine_cost(search.table, strength, paths)
-        step, n_halvings = self._select_number(search, _NumberStep(strength, paths))
-        plan = _HalvingPlan(n_halvings, strength) if n_halvings > 0 else None
-        return self._refine_cost(search.table, step.strength, step.paths)._replace(plan=plan)
+    def _select_number(
+        self, search: _Search, first: _NumberStep, additive: np.ndarray
+    ) -> _ChosenNumber:
+        """Halve the number of interactions repeatedly; return the best.
 
-    def _select_number(self, search: _Search, first: _NumberStep) -> tuple[_NumberStep, int]:
-        """Halve the number of interactions repeatedly; return the best, and how many halvings.
-
-        Each fold keeps the interactions that are largest in its own solution.  All remain unless
-        the best number gains more than one standard error.
+        Each fold keeps the interactions that are largest in its own solution.  All remain if they
+        help and the best number does not gain more than one standard error over all, or if they are
+        not even promising, given the scores of the additive model.
         """
+        is_auto = search.choice.requested == "auto" and self._refines_interactions()
+        is_single = len(first.paths) == 1
+        gains = first.scores - additive
+        if is_single or not (is_auto and is_relevant(gains, additive, MIN_PROMISING_GAIN)):
+            return _ChosenNumber(first)
         steps, scores = [first], first.scores[:, None]
         while steps[-1].n_interactions > 1 and not is_past_best(scores):
             steps.append(self._halve_folds(search, steps[-1]))
@@ -232,12 +250,11 @@ class InteractionPathEnsemble(CPathEnsemble):
         halved = [path for step in steps[1:] for path in step.paths]
         self._warn_if_folds_not_converged(halved, "the number of interactions")
         best = int(np.argmax(scores.mean(axis=0)))
-        if not favors_fewer(scores[:, best] - first.scores):
+        if is_relevant(gains, additive) and not exceeds_error(scores[:, best] - first.scores):
             best = 0
-        self.best_score_ = float(scores[:, best].mean())
-        self.number_cv_results_ = _number_cv_results(steps)
-        self.number_cv_results_["chosen"] = steps[best].n_interactions
-        return steps[best], best
+        results = _number_cv_results(steps)
+        results["chosen"] = steps[best].n_interactions
+        return _ChosenNumber(steps[best], best, results)
 
     def _halve_folds(self, search: _Search, last: _NumberStep) -> _NumberStep:
         """Fit and score the folds with half of their interactions and twice the strength."""
@@ -276,13 +293,12 @@ class InteractionPathEnsemble(CPathEnsemble):
             solutions = self._solve_roughly(table, design, self.C_, starts=starts)
         return design, solutions
 
-    def _refine_cost(
-        self, table: TrainingTable, strength: float, paths: list[FoldPath]
-    ) -> _Selected:
+    def _refine_cost(self, table: TrainingTable, step: _NumberStep) -> _Selected:
         """Choose C once more, with C times the strength fixed.
 
         Part of what curves have to explain without interactions is explained by these.
         """
+        strength, paths = step
         product = self.C_ * strength
         n_threads = self._fold_threads(paths)
         refined = [path.restart(strength, self.C_) for path in paths]

@@ -183,8 +183,8 @@ class StumpSVCCV(CPathClassifier):
         interactions of that strength.  If None, it is chosen after C by cross-validation along a
         path; if an array, among its values.  With over 30,000 samples, if `cv` is a number, a
         single split replaces the folds.  In both cases the additive model is kept unless
-        interactions improve its score by more than half a standard error over the folds, and by
-        more than 1e-4 of the distance from the best possible score.
+        interactions, or the best number of them, improve its score by more than one standard error
+        over the folds, and by more than 1e-4 of the distance from the best possible score.
     interactions : int, "auto" or list of tuples, default="auto"
         Interactions of features; see `StumpSVC`.  "auto" also chooses how many to keep, if `Cs` is
         an integer, `interaction_strength` is None, `selection` is "cv" and their strength is chosen
