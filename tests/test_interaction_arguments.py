@@ -222,7 +222,13 @@ def test_many_samples_use_a_single_split(monkeypatch):
 
 @pytest.mark.parametrize(
     ("gains", "enough"),
-    [([0.1, 0.2, 0.1], True), ([0.1, -0.1, 0.01], False), ([0.01], True), ([0.0], False)],
+    [
+        ([0.1, 0.2, 0.1], True),
+        ([0.3, -0.1, 0.1], False),  # 0.87 standard errors
+        ([0.1, -0.1, 0.01], False),
+        ([0.01], True),
+        ([0.0], False),
+    ],
 )
 def test_interactions_must_gain_one_standard_error(gains, enough):
     assert exceeds_error(np.array(gains)) is enough

@@ -233,6 +233,18 @@ def test_the_decision_follows_from_the_results(seed):
     assert len(model.interactions_) <= results["chosen"]
 
 
+def test_few_interactions_can_help_although_all_do_not():
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-1, 1, size=(200, 6))
+    y = (X[:, 0] * X[:, 1] + X[:, 2] > 0) ^ (rng.random(200) < 0.1)
+    model = StumpLogisticRegressionCV().fit(X, y)
+    results = model.interaction_cv_results_
+    scores = np.array([results[f"split{k}_test_score"] for k in range(5)])
+    best = np.argmax(scores.mean(axis=0))
+    assert not exceeds_one_error(scores[:, best] - scores[:, 0])
+    assert model.interactions_ == [(0, 1)]
+
+
 @pytest.mark.parametrize("unit", [1e-200, 1e200])
 def test_scores_of_any_size(unit):
     """Squares of scores would overflow or vanish."""

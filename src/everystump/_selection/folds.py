@@ -125,8 +125,8 @@ def _complement_mask(part: np.ndarray, n_rows: int) -> np.ndarray:
 def count_folds(n_splits: int, counts: np.ndarray) -> int:
     """Return the number of folds, given the number of rows of each class; 0 if impossible.
 
-    It is at most the number of rows of the rarest class, but at least 3; classes with a single row
-    are ignored.
+    It is at most the number of rows of the rarest class, but at least 3 if a class has as many;
+    classes with a single row are ignored.
 
     Examples
     --------

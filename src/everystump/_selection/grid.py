@@ -22,9 +22,9 @@ _FIRST, _STEP = 0.45, 2
 _MIN_GAIN = 1e-3
 # A path is past its peak when scores are this many standard errors lower.
 _N_STANDARD_ERRORS = 2.0
-# A model with interactions, or with fewer than all, must gain this many standard errors.  Fewer
-# suffice for other weights, which are as readable, and for trying fewer interactions.
-_MIN_RELEVANT_GAIN, MIN_WEIGHTS_GAIN, MIN_PROMISING_GAIN = 1.0, 0.5, 0.5
+# A model with interactions, with fewer than all, or with other weights must gain the first number
+# of standard errors; the second suffices for trying fewer interactions.
+_MIN_RELEVANT_GAIN, MIN_PROMISING_GAIN = 1.0, 0.5
 # Gains below this fraction of the distance from the best possible score do not count: a climbing
 # grid does not go on for them, and neither weights nor interactions are used for them.
 _MIN_RELATIVE_GAIN = 1e-4
@@ -220,7 +220,7 @@ def cost_grid(Cs: Any) -> PathGrid:
 def strength_grid(strength: Any, C: float) -> PathGrid:
     """Return the grid of the parameter ``interaction_strength``; None for the default."""
     if strength is None:
-        C = max(C, 2.0**-_EXTENSION_LOG2)  # no strength is above the maximum
+        C = max(C, 2.0**-_EXTENSION_LOG2)  # no strength of the grid is above the maximum
         products = [2.0**k for k in _COARSE_LOG2]
         return ClimbingGrid(
             [],

@@ -144,7 +144,7 @@ HEADINGS = {
 @click.option(
     "--interaction-strength",
     "strength",
-    type=FiniteRange(min=0, min_open=True),
+    type=FiniteRange(min=0, max=1e13, min_open=True),
     help="Strength of the interactions.  [default: chosen by cross-validation, after C]",
 )
 @click.option(

@@ -13,12 +13,7 @@ from everystump._core.solvers.problem import Solution
 from everystump._core.term_sizes import adaptive_weights
 from everystump._core.threads import thread_map
 from everystump._core.weighted_measure import Weighted
-from everystump._selection.grid import (
-    MIN_WEIGHTS_GAIN,
-    PathGrid,
-    cost_grid,
-    is_relevant,
-)
+from everystump._selection.grid import PathGrid, cost_grid, is_relevant
 from everystump._tables.training_table import TrainingTable
 from everystump.estimators._fold_path import (
     FoldDesign,
@@ -75,8 +70,7 @@ class CPathEnsemble(PathEnsemble):
         # On a single split, a C that was chosen on it would always gain something.
         C_compared = adaptive.C if split is None else C
         gains = path_scores([C_compared], adaptive.paths)[:, 0] - equal.scores
-        is_better = is_relevant(gains, equal.scores, MIN_WEIGHTS_GAIN)
-        if self.feature_weights == "auto" and not is_better:
+        if self.feature_weights == "auto" and not is_relevant(gains, equal.scores):
             return design, equal.paths
         self._store_cost(adaptive)
         solutions = self._solve_roughly(table, design, C)

@@ -25,7 +25,7 @@ class Fit(NamedTuple):
 
 
 class FoldDesign(NamedTuple):
-    """A fold and the design of its fits, whose interactions or weights may be its own."""
+    """A fold and the design of its fits, whose weights may be its own."""
 
     fold: Fold
     design: Design

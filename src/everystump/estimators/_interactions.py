@@ -20,7 +20,7 @@ from everystump._terms import Term
 # surfaces: as many as make this number of surfaces, but at least the minimum.
 _MAX_AUTO, _MAX_AUTO_SURFACES, _MIN_AUTO = 300, 600, 20
 # "auto" drops interactions whose standard deviation over the samples is below this fraction of the
-# largest one of any term, or of any interaction if these are known to help.
+# largest one of any term, or of any interaction if parameters were chosen with them.
 _NEGLIGIBLE = 0.01
 # The strength at which interactions are measured if it is not given: neither so small that only the
 # smoothest ones count, nor so large that noise does.
@@ -48,7 +48,7 @@ class InteractionChoice:
     max_cells: int
     excluded: frozenset[int]  # features that may not interact
     n_problems: int  # 1 for two classes, else the number of classes
-    is_validated: bool = False  # whether held-out samples have shown that interactions help
+    is_validated: bool = False  # whether parameters were chosen with interactions
 
     @property
     def is_none(self) -> bool:
@@ -86,7 +86,7 @@ class InteractionChoice:
         """Return the interactions of a design except those that hardly contribute to solutions.
 
         Only automatic interactions are dropped, none that the user requested, and not all of those
-        that are known to help.
+        with which parameters were chosen.
         """
         terms = list(design.terms.interactions.terms)
         if self.requested != "auto" or not terms:

@@ -58,7 +58,7 @@ class StumpSVC(FixedCClassifier):
         Features with monotonic constraints do not interact.
     interaction_strength : float, default=0.1
         Kernel weight of a pair relative to that of a single feature; a triple has its square.
-        Larger values allow stronger interactions.
+        Larger values, of at most 1e13, allow stronger interactions.
     interaction_bins : int, default=32
         Maximum number of bins per feature in interactions, of which triples use at most 12.  The
         rarest levels of a category with more levels share a bin.  A hard margin is one of the
@@ -159,8 +159,8 @@ class StumpSVCCV(CPathClassifier):
     cv : int, cross-validation generator or iterable, default=5
         Number of folds of ``StratifiedKFold(cv, shuffle=True, random_state=random_state)``, or a
         splitter, or an iterable of (train, test).  If a class has fewer samples than there are
-        folds, fewer folds are used, at least 3, with a warning; the only sample of a class is never
-        held out.
+        folds, fewer folds are used (at least 3, or 2 if no class has more samples), with a warning;
+        the only sample of a class is never held out.
     scoring : str or callable, default=None
         A scikit-learn scorer; accuracy by default.
     selection : {"cv", "cv-1se", "loo-bound"}, default="cv"
@@ -174,7 +174,7 @@ class StumpSVCCV(CPathClassifier):
         Weights of the features in `measure`.  "adaptive" regularizes features with large curves
         less: after C, weights are chosen in proportion to the standard deviations of the curves
         over the training samples, at least 0.3 times their mean, and then C once more.  "auto" uses
-        these weights if they improve the score by more than half a standard error over the folds,
+        these weights if they improve the score by more than one standard error over the folds,
         and by more than 1e-4 of the distance from the best possible score.  With over 30,000
         samples, if `cv` is a number, a single split decides this, at the same C.  With
         ``selection="loo-bound"``, "auto" is the same as "equal".
@@ -222,8 +222,8 @@ class StumpSVCCV(CPathClassifier):
         one; a strength of 0 stands for the model without interactions.
     number_cv_results_ : dict of ndarrays
         Results of the path of the number of interactions (``param_n_interactions``) and of their
-        strength (``param_interaction_strength``), if there was one; ``chosen`` is the number,
-        from which negligible ones of the final model are dropped.
+        strength (``param_interaction_strength``), if there was one and interactions are kept;
+        ``chosen`` is the number, from which negligible ones of the final model are dropped.
     refined_cv_results_ : dict of ndarrays
         Results of the last path of C, with interactions, if there was one.  Their strength
         (``param_interaction_strength``) is the given one, or its product with C is constant;

@@ -5,11 +5,11 @@ from __future__ import annotations
 from numbers import Real
 from typing import Any
 
-import numpy as np
 from sklearn.base import clone
 from sklearn.utils.multiclass import type_of_target
 
 from everystump._explanations.terms import term_names
+from everystump._selection.grid import MAX_STRENGTH
 from everystump._tables.labels import read_labels
 from everystump.estimators import StumpLogisticRegression
 from everystump.estimators._stump_ensemble import BaseStumpEnsemble
@@ -91,9 +91,10 @@ def measure_interactions(
     """
     import pandas as pd
 
-    if not isinstance(interaction_strength, Real) or not 0 < interaction_strength < np.inf:
+    if not isinstance(interaction_strength, Real) or not 0 < interaction_strength <= MAX_STRENGTH:
         raise ValueError(
-            f"interaction_strength={interaction_strength!r} must be a positive finite number."
+            f"interaction_strength={interaction_strength!r} must be a positive number of at most "
+            f"{MAX_STRENGTH:g}."
         )
     if estimator is None and type_of_target(read_labels(y)).startswith("continuous"):
         raise ValueError(

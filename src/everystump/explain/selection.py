@@ -49,7 +49,8 @@ _PATHS = {
         "interactions_",
         "number of interactions",
         "has no path of n_interactions; pass a StumpSVCCV or another CV estimator that has chosen "
-        'interactions with interactions="auto" on several folds',
+        'the number with interactions="auto", an integer Cs, interaction_strength=None and '
+        'selection="cv" on several folds',
     ),
 }
 
@@ -74,7 +75,8 @@ class PathDisplay(AxesDisplay):
         The parameter that varies along the path.
     refined : float or None
         The final value, if it is that of a later choice: C is chosen once more with interactions,
-        and their strength changes with it and if fewer of them are kept.
+        and their strength changes with it and if fewer of them are kept; of their number,
+        negligible ones are dropped.
     figure_, ax_ : matplotlib Figure and Axes
         The plot, set by `plot`.
     """
@@ -93,7 +95,7 @@ class PathDisplay(AxesDisplay):
         ----------
         estimator : estimator
             Fitted, with ``cv_results_`` and ``C_``; for the strength of interactions, with
-            ``interaction_cv_results_``.
+            ``interaction_cv_results_``, and for their number, with ``number_cv_results_``.
         param : {"C", "interaction_strength", "n_interactions"}, default="C"
             The parameter whose path is drawn.
         ax : matplotlib Axes, optional

@@ -27,7 +27,7 @@ from everystump._core.threads import thread_map
 MAX_PRODUCTS = 5000
 # Principal directions with less curvature than this, relative to the largest, have none.
 _FLAT = 1e-13
-# Longer steps of the intercepts are damped to about the same length, the logarithm of theirs.
+# Steps of the intercepts are damped to the logarithm of their length: longer ones are alike.
 _MAX_STEP = 1e100
 
 
