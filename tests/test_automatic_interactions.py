@@ -170,7 +170,7 @@ def test_a_small_pair_that_helps_remains(parameters):
 @pytest.mark.parametrize("weight", [1.0, 1e-3])
 @pytest.mark.parametrize("feature_weights", ["equal", "adaptive"])
 def test_no_interactions_have_the_scores_of_the_chosen_cost(cv_class, weight, feature_weights):
-    """With a small C, all additive fits within the tolerance are not alike."""
+    """With a small C, a fit that starts elsewhere may be another one within the tolerance."""
     rng = np.random.default_rng(6)
     X = rng.normal(size=(40, 3))
     y = X[:, 0] + 0.5 * rng.normal(size=40) > 0
@@ -180,8 +180,9 @@ def test_no_interactions_have_the_scores_of_the_chosen_cost(cv_class, weight, fe
     model.fit(X, y, sample_weight=np.full(40, weight))
     costs, strengths = model.cv_results_, model.interaction_cv_results_
     at = list(costs["param_C"]).index(costs["chosen"])
-    for k in range(5):
-        assert strengths[f"split{k}_test_score"][0] == costs[f"split{k}_test_score"][at]
+    for k in range(5):  # the same fits, continued
+        alone, known = (r[f"split{k}_test_score"] for r in (strengths, costs))
+        assert alone[0] == pytest.approx(known[at], abs=0.03)
 
 
 def test_paths_of_samples_with_weights_over_many_decades():

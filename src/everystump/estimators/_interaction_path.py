@@ -185,12 +185,14 @@ class InteractionPathEnsemble(CPathEnsemble):
         def extend(path: FoldPath) -> FoldPath:
             if C not in path.fits:
                 self._fit_and_score(table, path, C, path.design, C, n_threads)
-            own, additive = self._fold_solutions(table, path, C, path.design, C, n_threads)
+            own, start = self._fold_solutions(table, path, C, path.design, C, n_threads)
+            # Fits with interactions take more steps from there: this one must be as accurate.
+            fit_alone, additive = self._fit_fold(table, path, start, own, C, n_threads)
             design = extended
             if own is not additive_design or choice.needs_screening(additive_design):
                 fit = self._additive_fit(table, own, additive, n_threads)
                 design = self._add_interactions(choice, fit)
-            return FoldPath(path.fold, path.score, design, (own, additive), {0.0: path.fits[C]})
+            return FoldPath(path.fold, path.score, design, (own, additive), {0.0: fit_alone})
 
         return thread_map(extend, paths, self._path_threads(additive_design))
 
