@@ -153,8 +153,10 @@ def test_residuals_of_many_samples_and_of_other_libraries(table):
 
 
 def test_residuals_of_a_single_sample_and_of_equal_targets():
-    ResidualsDisplay.from_predictions([3.0], [3.0]).figure_.canvas.draw()
-    ResidualsDisplay.from_predictions([0.0, 0.0], [0.0, 0.0]).figure_.canvas.draw()
+    for y in ([3.0], [0.0, 0.0]):
+        display = ResidualsDisplay.from_predictions(y, y)
+        display.figure_.canvas.draw()
+        assert display.y_true.tolist() == y
 
 
 def test_invalid_residuals(model, table):

@@ -261,4 +261,6 @@ def test_strengths_of_tiny_costs_can_be_requested():
     X, y = make_frame(60)
     model = StumpLogisticRegressionCV(Cs=[1e-16, 1e-15], feature_weights="equal").fit(X, y)
     tried = model.interaction_cv_results_["param_interaction_strength"]
-    StumpLogisticRegression(1e-16, interactions=1, interaction_strength=tried.max()).fit(X, y)
+    assert tried.max() <= 1e13
+    same = StumpLogisticRegression(1e-16, interactions=1, interaction_strength=tried.max())
+    assert same.fit(X, y).certificate_.converged
