@@ -136,7 +136,7 @@ def test_the_model_is_that_of_the_weighted_measure(table, interactions):
     model = StumpRegressorCV(Cs=[0.1, 1.0], interactions=interactions, tol=1e-8).fit(X, y)
     fixed = StumpRegressor(
         model.C_,
-        measure=Weighted("mixed", model.feature_weights_),
+        measure=Weighted(model.measure_, model.feature_weights_),
         interactions=model.interactions_,
         interaction_strength=model.interaction_strength_ or 0.1,
         tol=1e-8,
@@ -216,7 +216,7 @@ def test_classifiers(table, cv_class, fixed_class, n_classes):
     assert np.all(equal.feature_weights_ == 1)
     model = cv_class(feature_weights="adaptive", **parameters).fit(X, labels)
     assert model.feature_weights_.max() > 2
-    measure = Weighted("mixed", model.feature_weights_)
+    measure = Weighted(model.measure_, model.feature_weights_)
     fixed = fixed_class(model.C_, measure=measure, tol=1e-6).fit(X, labels)
     scores = fixed.decision_function(X)
     np.testing.assert_allclose(model.decision_function(X), scores, atol=1e-2)
@@ -304,7 +304,9 @@ def test_adaptive_weights_can_be_chosen_by_a_bound(table):
     parameters = {"Cs": [0.1, 1.0], "interactions": 0, "selection": "loo-bound"}
     model = StumpSVCCV(feature_weights="adaptive", **parameters).fit(X, labels)
     assert model.feature_weights_.max() > 2
-    fixed = StumpSVC(model.C_, measure=Weighted("mixed", model.feature_weights_)).fit(X, labels)
+    fixed = StumpSVC(model.C_, measure=Weighted(model.measure_, model.feature_weights_)).fit(
+        X, labels
+    )
     bound = loo_bound(fixed, X, labels)
     assert 1 - model.best_score_ == pytest.approx(bound.value, abs=0.01)
 
@@ -318,7 +320,9 @@ def test_auto_does_not_try_weights_for_a_bound(table):
 def test_bands_are_those_of_the_weighted_measure(table):
     X, y = table
     model = StumpRegressorCV(Cs=[0.3], interactions=0).fit(X, y).compute_bands(X, y)
-    fixed = StumpRegressor(model.C_, measure=Weighted("mixed", model.feature_weights_)).fit(X, y)
+    fixed = StumpRegressor(model.C_, measure=Weighted(model.measure_, model.feature_weights_)).fit(
+        X, y
+    )
     fixed.compute_bands(X, y)
     for own, other in zip(
         model.standard_errors_.shapes, fixed.standard_errors_.shapes, strict=True

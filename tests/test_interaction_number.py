@@ -83,7 +83,7 @@ def test_the_model_is_that_of_the_chosen_interactions(monk, monk_model):
     X, y = monk
     tight = StumpLogisticRegression(
         monk_model.C_,
-        measure=Weighted("mixed", monk_model.feature_weights_),
+        measure=Weighted(monk_model.measure_, monk_model.feature_weights_),
         interactions=monk_model.interactions_,
         interaction_strength=monk_model.interaction_strength_,
         tol=1e-9,

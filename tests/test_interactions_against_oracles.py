@@ -305,7 +305,13 @@ def test_several_classes(cls, seed):
         **chosen,
     ).fit(X, y, sample_weight=weight)
     ensemble = make_ensemble(
-        X, weight, model.interactions_, "mixed", model.interaction_strength_, 4, case.categories
+        X,
+        weight,
+        model.interactions_,
+        getattr(model, "measure_", "mixed"),
+        model.interaction_strength_,
+        4,
+        case.categories,
     )
     K, cost = ensemble.gram, getattr(model, "C_", 1.0) * weight
     for k, certificate in enumerate(model.certificate_):

@@ -258,7 +258,7 @@ def test_the_path_chooses_c_and_interactions_by_the_softmax():
     fixed = StumpLogisticRegression(
         model.C_,
         multi_class="multinomial",
-        measure=Weighted("mixed", model.feature_weights_),
+        measure=Weighted(model.measure_, model.feature_weights_),
         interactions=model.interactions_,
         interaction_strength=model.interaction_strength_,
         tol=1e-3,

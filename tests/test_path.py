@@ -144,7 +144,7 @@ def test_without_an_intercept_a_given_range_makes_folds_alike():
 def test_the_final_fit_is_the_single_model(path):
     estimator, single, extra = path
     model = estimator(Cs=CS, tol=1e-9, **extra).fit(X0, Y0)
-    separate = single(model.C_, tol=1e-9, **extra).fit(X0, Y0)
+    separate = single(model.C_, tol=1e-9, **{"measure": model.measure_, **extra}).fit(X0, Y0)
     np.testing.assert_allclose(
         model.decision_function(X0), separate.decision_function(X0), atol=1e-6
     )
@@ -309,7 +309,7 @@ def test_a_callable_scorer_gets_a_fitted_model_and_the_rows_held_out():
         calls.append((model.C, len(X), len(y), model.predict(X).shape))
         return 0.5
 
-    StumpSVCCV(Cs=CS, cv=3, scoring=score, n_jobs=1).fit(X0, Y0)
+    StumpSVCCV(Cs=CS, cv=3, scoring=score, measure="mixed", n_jobs=1).fit(X0, Y0)
     assert len(calls) == 9
     assert {s[1:] for s in calls} == {(40, 40, (40,))}
     assert {s[0] for s in calls} == set(CS)

@@ -363,7 +363,7 @@ def test_scores_of_the_path_are_those_of_single_fits(loss, scoring, table):
     """The default scorer is that of the loss; folds are scored as `cross_val_score` does."""
     X, y = table
     cv = KFold(3, shuffle=True, random_state=0)
-    parameters = {"loss": loss, "quantile": 0.8, "tol": 1e-6, "max_bins": 1000}
+    parameters = {"loss": loss, "quantile": 0.8, "tol": 1e-6, "max_bins": 1000, "measure": "mixed"}
     model = StumpRegressorCV(
         Cs=[0.1, 1.0], cv=cv, interactions=0, feature_weights="equal", **parameters
     ).fit(X, y)

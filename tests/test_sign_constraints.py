@@ -398,7 +398,7 @@ def test_the_path_is_constrained_and_gives_the_single_model(estimator):
         Cs=Cs, cv=3, feature_weights="equal", monotonic_cst=[1, -1, 0], n_jobs=1, tol=1e-6
     ).fit(X, y)
     assert np.max(model.cv_results_["max_gap"]) <= 1e-5
-    single = model._fixed_c_estimator(model.C_).fit(X, y)
+    single = model._fixed_c_estimator(model.C_, model._fitted_measure()).fit(X, y)
     np.testing.assert_allclose(
         model.decision_function(X), single.decision_function(X), rtol=0, atol=1e-9
     )

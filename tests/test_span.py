@@ -161,7 +161,8 @@ def test_all_folds_and_all_costs_share_one_matrix(monkeypatch):
     calls, matrix = [], Chains.kernel_matrix
     monkeypatch.setattr(TableKernelMatrix, "is_faster", lambda *_: True)
     monkeypatch.setattr(Chains, "kernel_matrix", lambda *a: calls.append(1) or matrix(*a))
-    StumpSVCCV(Cs=[0.1, 1.0], cv=4, interactions=0, feature_weights="equal").fit(X, y)
+    alone = {"interactions": 0, "feature_weights": "equal", "measure": "mixed"}
+    StumpSVCCV(Cs=[0.1, 1.0], cv=4, **alone).fit(X, y)
     assert len(calls) == 1
 
 

@@ -132,6 +132,13 @@ class Design:
             self, measure=measure, masses=masses, terms=terms, kernel_matrix=kernel_matrix
         )
 
+    def has_masses_of(self, other: Design) -> bool:
+        """Whether the curves have the same stumps, of the same masses, as in another design."""
+        return all(
+            np.array_equal(own.inside, theirs.inside) and own.outside == theirs.outside
+            for own, theirs in zip(self.masses, other.masses, strict=True)
+        )
+
     def with_interactions(
         self, terms: Sequence[Term], *, max_cells: int, strength: float, n_threads: int = 1
     ) -> Design:

@@ -24,6 +24,8 @@ from everystump._core.columns import Column
 
 Function = Callable[[np.ndarray], np.ndarray]
 
+DEFAULT_MEASURE = "mixed"
+
 
 @dataclass(frozen=True)
 class Masses:
@@ -72,6 +74,10 @@ class Measure(ABC):
     def for_interactions(self) -> Measure:
         """Return the measure of each feature of an interaction."""
         return self
+
+    def exchange(self, other: Measure) -> Measure:
+        """Return another measure with the weights of features of this one, if it has any."""
+        return other
 
     @abstractmethod
     def masses(self, column: Column, d: int) -> Masses:
@@ -298,8 +304,10 @@ _BY_NAME: dict[str, type[Measure]] = {
 }
 
 
-def as_measure(measure: str | Measure | Function) -> Measure:
+def as_measure(measure: str | Measure | Function, *others: str) -> Measure:
     """Return a measure, given its name, a density, or the measure itself.
+
+    ``others`` are names that the caller accepts besides, for the error message.
 
     Examples
     --------
@@ -317,7 +325,7 @@ def as_measure(measure: str | Measure | Function) -> Measure:
         return Density(measure)
     if measure in _BY_NAME:
         return _BY_NAME[measure]()
-    names = ", ".join(repr(name) for name in sorted(_BY_NAME))
+    names = ", ".join(repr(name) for name in sorted([*_BY_NAME, *others]))
     raise ValueError(
         f"measure={measure!r} is unknown; use {names}, a density (a callable), or a Measure."
     )

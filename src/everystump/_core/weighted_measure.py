@@ -75,6 +75,10 @@ class Weighted(Measure):
         """
         return Weighted(self.measure.for_interactions(), np.sqrt(self.weights))
 
+    def exchange(self, other: Measure) -> Measure:
+        """Return another measure with the same weights."""
+        return Weighted(other, self.weights)
+
     def masses(self, column: Column, d: int) -> Masses:
         """Return the weighted masses of the thresholds of feature ``d``."""
         return self._weigh(self.measure.masses(column, d), d)

@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from everystump._core.columns import RowDensity
+from everystump._core.measures import DEFAULT_MEASURE
 from everystump._core.shapes import ShapeModel
 from everystump._tables.frames import Feature
 from everystump._text import suggest_name
@@ -116,7 +117,7 @@ def surface_weights(estimator: Any, n_surfaces: int) -> tuple[np.ndarray, ...]:
 
 
 def certificate_and_path(model: Any) -> dict[str, Any]:
-    """Return the certificate, the C path and the feature weights of a model, if it has them.
+    """Return the certificate, the C path, measure and feature weights of a model, if it has them.
 
     Returns
     -------
@@ -124,7 +125,8 @@ def certificate_and_path(model: Any) -> dict[str, Any]:
         ``certificate``: that of the class with the largest duality gap, whose label is ``class`` if
         there are several, and ``over``, the kind of model over which it is optimal; ``path``: the
         values of C, the mean and standard deviation of their scores, the name of the score, and
-        the chosen C; ``feature_weights``: the weight of each feature by name, unless all are 1.
+        the chosen C; ``measure``: the measure, if it was chosen and is not the usual one;
+        ``feature_weights``: the weight of each feature by name, unless all are 1.
     """
     record: dict[str, Any] = {}
     certificates: Any = getattr(model, "certificate_", None)
@@ -141,6 +143,8 @@ def certificate_and_path(model: Any) -> dict[str, Any]:
     # A single value of C is not a choice.
     if results is not None and len(results.get("param_C", ())) > 1 and hasattr(model, "C_"):
         record["path"] = _path(model, results, "C", model.C_)
+    if hasattr(model, "measure_cv_results_") and model.measure_ != DEFAULT_MEASURE:
+        record["measure"] = model.measure_
     weights = getattr(model, "feature_weights_", None)
     if weights is not None and np.any(weights != 1):
         names = map(str, feature_names(model.feature_info_))

@@ -23,11 +23,13 @@ _MIN_GAIN = 1e-3
 # A path is past its peak when scores are this many standard errors lower.
 _N_STANDARD_ERRORS = 2.0
 # A model with interactions, with fewer than all, or with other weights must gain the first number
-# of standard errors; the second suffices for trying fewer interactions.
+# of standard errors; the second suffices for another measure, and for trying fewer interactions.
 _MIN_RELEVANT_GAIN, MIN_PROMISING_GAIN = 1.0, 0.5
 # Gains below this fraction of the distance from the best possible score do not count: a climbing
 # grid does not go on for them, and neither weights nor interactions are used for them.
 _MIN_RELATIVE_GAIN = 1e-4
+# The same for another measure, whose best parameters may differ: for most data, measures are alike.
+MIN_MEASURE_GAIN = 2.5e-3
 # The largest strength of interactions, about that of the path for the smallest C: with a larger
 # one, rounding hides everything else.
 MAX_STRENGTH = 1e13
@@ -252,11 +254,14 @@ def is_past_best(scores: np.ndarray) -> bool:
 
 
 def is_relevant(
-    gains: np.ndarray, scores: np.ndarray, n_errors: float = _MIN_RELEVANT_GAIN
+    gains: np.ndarray,
+    scores: np.ndarray,
+    n_errors: float = _MIN_RELEVANT_GAIN,
+    min_fraction: float = _MIN_RELATIVE_GAIN,
 ) -> bool:
     """Whether gains over scores exceed ``n_errors`` standard errors, and are not tiny.
 
-    They are compared with the distance of the scores from the best possible one.
+    They are tiny up to ``min_fraction`` of the distance of the scores from the best possible one.
 
     Examples
     --------
@@ -264,7 +269,7 @@ def is_relevant(
     >>> is_relevant(gains, np.full(3, 0.5)), is_relevant(gains, np.full(3, 0.999))
     (False, True)
     """
-    is_tiny = np.mean(gains) <= _irrelevant_gain(float(np.mean(scores)))
+    is_tiny = np.mean(gains) <= _irrelevant_gain(float(np.mean(scores)), min_fraction)
     return exceeds_error(gains, n_errors) and not is_tiny
 
 
@@ -280,7 +285,7 @@ def exceeds_error(gains: np.ndarray, n_errors: float = _MIN_RELEVANT_GAIN) -> bo
     return bool(np.all(mean > n_errors * error))
 
 
-def _irrelevant_gain(score: float) -> float:
+def _irrelevant_gain(score: float, fraction: float = _MIN_RELATIVE_GAIN) -> float:
     """Return the largest gain over a score that does not count.
 
     The best possible score is taken as 1 for scores from 0 to 1, such as R² and accuracy, and as 0
@@ -292,7 +297,7 @@ def _irrelevant_gain(score: float) -> float:
     [5e-05, 0.0001, 5e-05, 0.002]
     """
     best = 1.0 if 0 <= score <= 1 else 0.0
-    return max(_MIN_RELATIVE_GAIN * abs(best - score), _ROUNDING * abs(score))
+    return max(fraction * abs(best - score), _ROUNDING * abs(score))
 
 
 def _mean_and_error(gains: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -19,7 +19,7 @@ from everystump._workflow.schema.training_data import TrainingData
 from everystump._workflow.targets.target import Target
 
 Progress = Callable[[int, int], None]
-_KEPT = ("error", "evaluated", "figures", "path", "feature_weights", "interactions")
+_KEPT = ("error", "evaluated", "figures", "path", "measure", "feature_weights", "interactions")
 
 
 def fit_model(

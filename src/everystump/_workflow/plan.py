@@ -39,24 +39,28 @@ class Hyperparameters:
         Inverse regularization strength; chosen by the fit if None.
     interactions : InteractionOptions
         The interactions.
-    feature_weights : ndarray or None
-        Weights of the features that an earlier fit has chosen, if any.
+    measure : str, Measure or None
+        The measure that an earlier fit has chosen, with weights of the features; the default of the
+        preset if None.
     """
 
     C: float | None
     interactions: InteractionOptions
-    feature_weights: np.ndarray | None = None
+    measure: Any = None
 
     @classmethod
     def chosen_by(cls, model: Any, C: float | None) -> Hyperparameters:
         """Return what a fitted model has chosen, to fit another one; ``C`` if it was given."""
         terms = getattr(model, "interactions_", [])
         strength = model.interaction_strength_ if terms else None
-        weights = getattr(model, "feature_weights_", None)
-        if weights is not None and np.all(weights == 1):
-            weights = None
+        measure, weights = (
+            getattr(model, "measure_", None),
+            getattr(model, "feature_weights_", None),
+        )
+        if weights is not None and np.any(weights != 1):
+            measure = Weighted(measure, weights)
         interactions = InteractionOptions(terms, strength)
-        return cls(getattr(model, "C_", C), interactions, weights)
+        return cls(getattr(model, "C_", C), interactions, measure)
 
 
 @dataclass(frozen=True)
@@ -126,11 +130,10 @@ class Plan:
 
     def build(self, hyperparameters: Hyperparameters, verbose: int, n_classes: int) -> Any:
         """Return an estimator that is not fitted, for a number of classes or, if 0, for numbers."""
-        weights = hyperparameters.feature_weights
         estimator = self.model.build(hyperparameters.C, self.seed, hyperparameters.interactions)
         options = self.training.params(self.model, estimator, n_classes)
-        if weights is not None:
-            options["measure"] = Weighted(estimator.measure, weights)
+        if hyperparameters.measure is not None:
+            options["measure"] = hyperparameters.measure
         return estimator.set_params(verbose=verbose, **self.loss.params, **options)
 
     def split(self, data: TrainingData) -> tuple[np.ndarray, np.ndarray | None]:

@@ -58,9 +58,13 @@ def _optimization(about: dict[str, Any]) -> list[tuple[str, str]]:
         how = f"by cross-validated {_score_name(path)}"
         if "feature_weights" in about:  # its path is short: it began at the best C of another one
             how = f"chosen {how}, with the feature weights below"
+        elif "measure" in about:  # so may be its path
+            how = f"chosen {how}"
         else:
             how = f"the best of {len(path['C'])} values {how}"
         pairs.append(("C", f"{path['chosen']:.3g}, {how}{_refined(about)}"))
+    if "measure" in about:
+        pairs.append(("Measure", f"{about['measure']}, which has a better score than mixed"))
     if "feature_weights" in about:
         pairs.append(("Feature weights", _weights(about["feature_weights"])))
     if "interactions" in about:
@@ -189,6 +193,8 @@ def _saved_model(about: dict[str, Any]) -> str:
     n_rows = pluralize(about["n_rows"], "row")
     if about.get("refit"):
         same = ["C" if "path" in about else "settings"]
+        if "measure" in about:
+            same.append("measure")
         if "feature_weights" in about:
             same.append("feature weights")
         if about.get("interactions", {}).get("features"):

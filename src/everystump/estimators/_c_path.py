@@ -1,4 +1,4 @@
-"""Choosing C, and weights of the features, along paths."""
+"""Choosing C, the measure, and weights of the features, along paths."""
 
 from __future__ import annotations
 
@@ -8,12 +8,18 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from everystump._core.design import Design
-from everystump._core.measures import Measure
+from everystump._core.measures import DEFAULT_MEASURE, Measure, as_measure
 from everystump._core.solvers.problem import Solution
 from everystump._core.term_sizes import adaptive_weights
 from everystump._core.threads import thread_map
 from everystump._core.weighted_measure import Weighted
-from everystump._selection.grid import PathGrid, cost_grid, is_relevant
+from everystump._selection.grid import (
+    MIN_MEASURE_GAIN,
+    MIN_PROMISING_GAIN,
+    PathGrid,
+    cost_grid,
+    is_relevant,
+)
 from everystump._tables.training_table import TrainingTable
 from everystump.estimators._fold_path import (
     FoldDesign,
@@ -23,6 +29,9 @@ from everystump.estimators._fold_path import (
     path_scores,
 )
 from everystump.estimators._path import PathEnsemble
+
+# What ``measure="auto"`` compares with the default measure, from which it starts.
+_OTHER_MEASURE = "uniform"
 
 
 class _ChosenC(NamedTuple):
@@ -36,7 +45,58 @@ class _ChosenC(NamedTuple):
 
 @dataclass(eq=False, repr=False)
 class CPathEnsemble(PathEnsemble):
-    """An infinite ensemble of stumps whose C and feature weights are chosen along paths."""
+    """An infinite ensemble of stumps whose C, measure and weights are chosen along paths."""
+
+    def _first_measure(self) -> Measure:
+        return as_measure(DEFAULT_MEASURE if self._is_measure_free else self.measure, "auto")
+
+    def _fitted_measure(self) -> Measure:
+        measure = as_measure(getattr(self, "measure_", self.measure))
+        weights = getattr(self, "feature_weights_", None)
+        return measure if weights is None else Weighted(measure, weights)
+
+    def _other_measure(self, design: Design) -> str | None:
+        """Return the measure to compare with that of the design; None if that is to be kept.
+
+        A bound compares none, and for features of two values all measures are the same.
+        """
+        if not (self._is_measure_free and self._selection.has_folds):
+            return None
+        name = _OTHER_MEASURE if self.measure_ == DEFAULT_MEASURE else DEFAULT_MEASURE
+        other = design.with_measure(design.measure.exchange(as_measure(name)))
+        return None if other.has_masses_of(design) else name
+
+    def _select_measure(
+        self, table: TrainingTable, design: Design, first: _ChosenC
+    ) -> tuple[Design, _ChosenC]:
+        """Choose C with the other measure, too, if that is better at the C of the first one."""
+        self.measure_ = DEFAULT_MEASURE if self._is_measure_free else self.measure
+        name = self._other_measure(design)
+        if name is None:
+            return design, first
+        other = design.with_measure(as_measure(name))
+        folds = [FoldDesign(path.fold, other) for path in first.paths]
+        tried = self._choose_cost(table, folds, cost_grid([first.C]))
+        if not self._adopt_measure(name, first.C, first.paths, tried.paths):
+            return design, first
+        grid = self._selection.next_cost_grid(self.Cs, first.C)
+        return other, self._choose_cost(table, folds, grid)
+
+    def _adopt_measure(
+        self, name: str, value: float, first: list[FoldPath], tried: list[FoldPath]
+    ) -> bool:
+        """Adopt another measure if the scores at a value of the paths are better; return whether.
+
+        It may gain less than what would justify a more complex model.
+        """
+        own, other = (path_scores([value], paths)[:, 0] for paths in (first, tried))
+        fits = [[a.fits[value], b.fits[value]] for a, b in zip(first, tried, strict=True)]
+        self.measure_cv_results_ = cv_results("measure", [self.measure_, name], fits)
+        is_better = is_relevant(other - own, own, MIN_PROMISING_GAIN, MIN_MEASURE_GAIN)
+        if is_better:
+            self.measure_ = name
+        self.measure_cv_results_["chosen"] = self.measure_
+        return is_better
 
     def _has_equal_weights(self) -> bool:
         """Whether no other weights are tried: a bound does so only if the user asks for it."""
@@ -46,7 +106,7 @@ class CPathEnsemble(PathEnsemble):
     def _select_weights(
         self, table: TrainingTable, design: Design
     ) -> tuple[Design, list[FoldPath]]:
-        """Choose C, then weights of the features and C with them, unless weights are equal.
+        """Choose C and the measure, then weights and C with them, unless weights are equal.
 
         Return the design, and the paths of the folds that choose other parameters, of many samples
         a single one, which has no fits yet if only equal weights are tried.
@@ -55,6 +115,7 @@ class CPathEnsemble(PathEnsemble):
         """
         folds = [FoldDesign(fold, design) for fold in self._folds(table)]
         equal = self._choose_cost(table, folds, cost_grid(self.Cs))
+        design, equal = self._select_measure(table, design, equal)
         self._store_cost(equal)
         self.feature_weights_ = np.ones(len(design.masses))
         C, split = equal.C, self._single_split(table)
@@ -102,10 +163,6 @@ class CPathEnsemble(PathEnsemble):
     ) -> list[Solution]:
         """Return solutions of all samples that are as accurate as those of the folds."""
         return self._solve(table, design, C, tol=self._fold_tol(), starts=starts, verbose=0)
-
-    def _fitted_measure(self) -> Measure:
-        measure, weights = super()._fitted_measure(), getattr(self, "feature_weights_", None)
-        return measure if weights is None else Weighted(measure, weights)
 
     def _choose_cost(
         self, table: TrainingTable, folds: list[FoldDesign], grid: PathGrid

@@ -100,7 +100,7 @@ def fit_scores(fits: Sequence[Sequence[Fit]]) -> np.ndarray:
     return scores
 
 
-def cv_results(name: str, values: Sequence[float], fits: Sequence[Sequence[Fit]]) -> dict[str, Any]:
+def cv_results(name: str, values: Sequence[Any], fits: Sequence[Sequence[Fit]]) -> dict[str, Any]:
     """Return the results of the values of a parameter, for each fold, as GridSearchCV does."""
     scores = fit_scores(fits)
     fit_times, score_times, gaps = (

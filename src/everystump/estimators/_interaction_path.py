@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from everystump._core.design import Design
+from everystump._core.measures import Measure, as_measure
 from everystump._core.solvers.problem import Solution
 from everystump._core.threads import count_threads, thread_map
 from everystump._selection.grid import (
@@ -45,11 +46,15 @@ class _Search(NamedTuple):
 
 
 class _Selected(NamedTuple):
-    """C, the strength of interactions, 0 for none, and how their number is halved."""
+    """C, the strength of interactions, 0 for none, and how their number is halved.
+
+    ``measure`` is another measure that is better with these interactions, if it was found.
+    """
 
     C: float
     strength: float
     plan: _HalvingPlan | None = None
+    measure: Measure | None = None
 
 
 class _HalvingPlan(NamedTuple):
@@ -128,6 +133,9 @@ class InteractionPathEnsemble(CPathEnsemble):
             extended = source
         self.C_ = selected.C
         extended = extended.with_strength(selected.strength)
+        if selected.measure is not None:
+            n_threads = count_threads(self.n_jobs)
+            return choice.exchange_measure(extended, selected.measure, n_threads), None
         starts = [extended.warm_start(solution, source) for solution in solutions]
         return extended, starts or None
 
@@ -160,13 +168,40 @@ class InteractionPathEnsemble(CPathEnsemble):
             self.best_score_ = float(additive.mean())
             self.interaction_cv_results_["chosen"] = 0.0
             return _Selected(self.C_, 0.0)
-        self.best_score_ = float(number.step.scores.mean())
         if number.results is not None:
             self.number_cv_results_ = number.results
-        if not self._refines_interactions():
-            return _Selected(self.C_, best)
+        step, measure = self._select_measure_with(search, number.step)
+        self.best_score_ = float(step.scores.mean())
         plan = _HalvingPlan(number.n_halvings, best) if number.n_halvings > 0 else None
-        return self._refine_cost(search.table, number.step)._replace(plan=plan)
+        selected = _Selected(self.C_, best)
+        if self._refines_interactions():
+            selected = self._refine_cost(search.table, step)
+        return selected._replace(plan=plan, measure=measure)
+
+    def _select_measure_with(
+        self, search: _Search, step: _NumberStep
+    ) -> tuple[_NumberStep, Measure | None]:
+        """Return the folds with the other measure, and that, if it is better with interactions."""
+        name = self._other_measure(search.additive)
+        if name is None:
+            return step, None
+        table, choice, measure = search.table, search.choice, as_measure(name)
+        n_threads = self._fold_threads(step.paths)
+        with self._count_fits(len(step.paths)) as tick:
+
+            def exchange(path: FoldPath) -> FoldPath:
+                own = path.design.with_strength(step.strength)
+                other = choice.exchange_measure(own, measure, n_threads)
+                new = FoldPath(path.fold, path.score, other)
+                self._fit_and_score(table, new, step.strength, other, self.C_, n_threads)
+                tick()
+                return new
+
+            threads = self._path_threads(step.paths[0].design)
+            tried = _NumberStep(step.strength, thread_map(exchange, step.paths, threads))
+        self._warn_if_folds_not_converged(tried.paths, "the measure")
+        is_better = self._adopt_measure(name, step.strength, step.paths, tried.paths)
+        return (tried, measure) if is_better else (step, None)
 
     def _refines_interactions(self) -> bool:
         """Whether parameters are chosen again, given interactions: if they are free."""

@@ -12,6 +12,7 @@ import numpy as np
 
 from everystump._core.design import Design
 from everystump._core.losses import LossFamily
+from everystump._core.measures import Measure
 from everystump._core.solvers.problem import Solution
 from everystump._core.term_sizes import curve_sizes, interaction_sizes
 from everystump._terms import Term
@@ -109,6 +110,16 @@ class InteractionChoice:
             [term for term in design.terms.interactions.terms if term in largest],
             max_cells=self.max_cells,
             strength=2 * design.terms.interactions.strength,
+            n_threads=n_threads,
+        )
+
+    def exchange_measure(self, design: Design, measure: Measure, n_threads: int) -> Design:
+        """Return the design with the same interactions and feature weights of another measure."""
+        interactions = design.terms.interactions
+        return design.with_measure(design.measure.exchange(measure)).with_interactions(
+            interactions.terms,
+            max_cells=self.max_cells,
+            strength=interactions.strength,
             n_threads=n_threads,
         )
 

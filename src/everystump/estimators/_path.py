@@ -16,6 +16,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from everystump._core.design import Design
+from everystump._core.measures import Measure
 from everystump._core.progress import progress_counter
 from everystump._core.solvers.problem import Solution
 from everystump._core.threads import count_threads, thread_map
@@ -66,15 +67,23 @@ class PathEnsemble(BaseStumpEnsemble):
     cv: Any = 5
     scoring: Any = None
     selection: str = "cv"
+    measure: Any = "auto"
     feature_weights: str = "auto"
     interactions: Any = "auto"
     interaction_strength: Any = None
     random_state: Any = 0
 
-    def _fixed_c_estimator(self, C: float) -> FixedCEnsemble:
-        """Return an unfitted estimator with the same parameters and a fixed C."""
+    @property
+    def _is_measure_free(self) -> bool:
+        """Whether the measure is "auto", to which not all measures can be compared."""
+        return isinstance(self.measure, str) and self.measure == "auto"
+
+    def _fixed_c_estimator(self, C: float, measure: Measure) -> FixedCEnsemble:
+        """Return an unfitted estimator with the same parameters, a fixed C and, if free, measure."""
         params = {**self.get_params(deep=False), "C": C, "n_jobs": 1, "verbose": 0}
         params["interaction_strength"] = SCREENING_STRENGTH
+        if self._is_measure_free:
+            params["measure"] = measure
         names = param_names(self._fixed_C_class)
         return self._fixed_C_class(**{name: params[name] for name in names})
 
@@ -246,7 +255,7 @@ class PathEnsemble(BaseStumpEnsemble):
             return columns[0] if len(columns) == 1 else np.column_stack(columns)
 
         def model() -> BaseStumpEnsemble:
-            fitted = self._fixed_c_estimator(C)
+            fitted = self._fixed_c_estimator(C, design.measure)
             fitted._store(table, design, solutions)
             fitted.n_features_in_ = self.n_features_in_
             # The validated samples that the scorer gets are numbers.

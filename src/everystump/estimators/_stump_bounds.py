@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from everystump._core.columns import RowDensity
 from everystump._core.losses import Hinge, LossFamily, SquaredHinge
-from everystump._core.measures import as_measure
+from everystump._core.measures import Measure
 from everystump._core.solvers.certificate import Certificate
 from everystump._tables.frames import Feature
 from everystump._tables.validation import check_rows
@@ -53,6 +53,7 @@ class StumpBounds:
     _kernel_diagonal: np.ndarray
     _max_kernel: float
     _largest_cost: float
+    _fitted_measure: Callable[[], Measure]
     _loss_family: Callable[[], LossFamily]
     _monotonic_signs: Callable[[], np.ndarray | None]
     _decision_function: Callable[[np.ndarray], np.ndarray]
@@ -117,18 +118,17 @@ class StumpBounds:
 
     def _data_dependence(self) -> tuple[str, ...]:
         """Return why the kernel or the costs depend on the training samples."""
-        measure, reasons = as_measure(self.measure), []
+        measure, reasons = self._fitted_measure(), []
+        name = getattr(self, "measure_", self.measure)
         if self.feature_range is None:
             reasons.append("feature_range=None: the ranges are those of the training samples")
         if not self.exact_:
             source = "max_bins or interaction_bins" if self.interactions_ else "max_bins"
             reasons.append(f"{source}: the bins of some features depend on the training samples")
         if measure.uses_counts:
-            reasons.append(f"measure={self.measure!r}: the measure depends on the training samples")
+            reasons.append(f"measure={name!r}: the measure depends on the training samples")
         elif not measure.is_piecewise_linear:
-            reasons.append(
-                f"measure={self.measure!r}: scores between training samples are approximate"
-            )
+            reasons.append(f"measure={name!r}: scores between training samples are approximate")
         reasons += self._data_dependent_features()
         if self.interactions_:
             reasons.append(
@@ -138,6 +138,8 @@ class StumpBounds:
             reasons.append("interactions: the pairs were chosen on the training samples")
         if hasattr(self, "interaction_cv_results_"):
             reasons.append("interaction_strength: it was chosen on the training samples")
+        if hasattr(self, "measure_cv_results_"):
+            reasons.append("measure: it was chosen on the training samples")
         if hasattr(self, "weights_cv_results_"):
             reasons.append("feature_weights: the weights were chosen on the training samples")
         if not self._C_is_fixed:

@@ -14,7 +14,7 @@ from everystump._arguments import check_feature_range
 from everystump._core.columns import Columns
 from everystump._core.design import Design
 from everystump._core.losses import LossFamily
-from everystump._core.measures import Measure, as_measure
+from everystump._core.measures import DEFAULT_MEASURE, Measure, as_measure
 from everystump._core.progress import FitProgress
 from everystump._core.shapes import ShapeModel
 from everystump._core.solvers.problem import Solution
@@ -69,7 +69,7 @@ class BaseStumpEnsemble(BandsMixin, TabularEstimator):
         "n_jobs": [Integral, None],
         "verbose": ["verbose"],
     }
-    measure: Any = "mixed"
+    measure: Any = DEFAULT_MEASURE
     max_bins: int = 256
     categorical_features: Any = "from_dtype"
     fit_intercept: bool = True
@@ -117,7 +117,7 @@ class BaseStumpEnsemble(BandsMixin, TabularEstimator):
 
     def _prepare(self, X: Any, y: Any, sample_weight: Any) -> tuple[TrainingTable, Design]:
         """Validate and bin the training data."""
-        measure = as_measure(self.measure)
+        measure = self._first_measure()
         n_threads = count_threads(self.n_jobs)
         table = self._read_table(X, y, sample_weight)
         design = Design.from_rows(
@@ -130,6 +130,10 @@ class BaseStumpEnsemble(BandsMixin, TabularEstimator):
             **self._design_options(),
         )
         return table, design
+
+    def _first_measure(self) -> Measure:
+        """Return the measure with which a fit begins."""
+        return as_measure(self.measure)
 
     def _fitted_measure(self) -> Measure:
         """Return the measure of the fitted model."""
@@ -178,7 +182,7 @@ class BaseStumpEnsemble(BandsMixin, TabularEstimator):
             table, columns = self._read_chunks(chunks, ScratchSpace(memory_limit, scratch_dir))
             design = Design.from_columns(
                 columns,
-                measure=as_measure(self.measure),
+                measure=self._first_measure(),
                 sample_weight=table.sample_weight,
                 **self._design_options(),
             )
@@ -189,7 +193,7 @@ class BaseStumpEnsemble(BandsMixin, TabularEstimator):
     def _read_chunks(self, chunks: Any, scratch: ScratchSpace) -> tuple[TrainingTable, Columns]:
         """Validate and bin training data that is read in chunks."""
         n_threads = count_threads(self.n_jobs)
-        measure, max_bins = as_measure(self.measure), self._max_bins(sys.maxsize)
+        measure, max_bins = self._first_measure(), self._max_bins(sys.maxsize)
         reader = ChunkReader(chunks, self.categorical_features, measure, max_bins, n_threads)
         read = self._read_chunk_table(reader, scratch)
         self._set_training_table(read.table)

@@ -179,7 +179,7 @@ class StumpLogisticRegression(FixedCClassifier, _LogisticEnsemble):
 
 @dataclass(eq=False, repr=False)
 class StumpLogisticRegressionCV(CPathClassifier, _LogisticEnsemble):
-    """`StumpLogisticRegression` with C, feature weights and interactions chosen along paths.
+    """`StumpLogisticRegression` with C, measure, weights and interactions chosen along paths.
 
     Parameters
     ----------
@@ -187,7 +187,9 @@ class StumpLogisticRegressionCV(CPathClassifier, _LogisticEnsemble):
         As in `StumpSVCCV`.
     scoring : str or callable, default=None
         A scikit-learn scorer; "neg_log_loss" by default.
-    measure, max_bins, categorical_features, fit_intercept, feature_range, monotonic_cst
+    measure : str, callable or Measure, default="auto"
+        As in `StumpSVCCV`.
+    max_bins, categorical_features, fit_intercept, feature_range, monotonic_cst
         As in `StumpSVC`.
     interaction_bins, max_interaction_order
         As in `StumpSVC`.
@@ -200,7 +202,7 @@ class StumpLogisticRegressionCV(CPathClassifier, _LogisticEnsemble):
     ----------
     C_, best_score_, scoring_, feature_weights_, cv_results_, interaction_cv_results_
         As in `StumpSVCCV`.
-    weights_cv_results_, number_cv_results_, refined_cv_results_
+    measure_, measure_cv_results_, weights_cv_results_, number_cv_results_, refined_cv_results_
         As in `StumpSVCCV`.
     interactions_, interaction_strength_, surface_density_
         As in `StumpSVC`.

@@ -172,7 +172,7 @@ class StumpRegressor(FixedCEnsemble, _Regression):
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class StumpRegressorCV(InteractionPathEnsemble, _Regression):
-    """`StumpRegressor` with C, feature weights and interactions chosen by cross-validation.
+    """`StumpRegressor` with C, measure, weights and interactions chosen by cross-validation.
 
     Parameters
     ----------
@@ -189,7 +189,9 @@ class StumpRegressorCV(InteractionPathEnsemble, _Regression):
         As in `StumpSVCCV`.
     loss, quantile, epsilon
         As in `StumpRegressor`.
-    measure, max_bins, categorical_features, fit_intercept, feature_range, monotonic_cst
+    measure : str, callable or Measure, default="auto"
+        As in `StumpSVCCV`.
+    max_bins, categorical_features, fit_intercept, feature_range, monotonic_cst
         As in `StumpRegressor`.
     interaction_bins, max_interaction_order, tol, max_iter, n_jobs, verbose
         As in `StumpSVC`.
@@ -198,7 +200,7 @@ class StumpRegressorCV(InteractionPathEnsemble, _Regression):
     ----------
     C_, best_score_, scoring_, feature_weights_, cv_results_, interaction_cv_results_
         As in `StumpSVCCV`.
-    weights_cv_results_, number_cv_results_, refined_cv_results_
+    measure_, measure_cv_results_, weights_cv_results_, number_cv_results_, refined_cv_results_
         As in `StumpSVCCV`.
     shapes_, link_, target_scale_, certificate_, dual_coef_, intercept_, n_iter_, exact_
         Results of the fit on all samples with ``C_``, as in `StumpRegressor`.

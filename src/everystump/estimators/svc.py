@@ -139,13 +139,14 @@ class StumpSVC(FixedCClassifier):
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class StumpSVCCV(CPathClassifier):
-    """`StumpSVC` with C, feature weights and interactions chosen by cross-validation along paths.
+    """`StumpSVC` with C, the measure, feature weights and interactions chosen along paths.
 
     All folds and values of C share one binning, each fit starts from the solution of another C,
     folds are solved to a tolerance of a few times ``tol``, and the path stops after its best value,
-    so that the path of C takes about as long as 10 fits.  Unless ``feature_weights="equal"``,
-    another path of C with other weights follows; unless ``interactions=0``, interactions are then
-    tried on a path of their strength and one of their number.
+    so that the path of C takes about as long as 10 fits.  With ``measure="auto"``, two measures are
+    then compared.  Unless ``feature_weights="equal"``, another path of C with other weights
+    follows; unless ``interactions=0``, interactions are then tried on a path of their strength and
+    one of their number.
 
     Parameters
     ----------
@@ -191,7 +192,14 @@ class StumpSVCCV(CPathClassifier):
         on several folds.  With ``selection="loo-bound"``, "auto" includes none.
     interaction_bins, max_interaction_order
         As in `StumpSVC`.
-    measure, max_bins, categorical_features, fit_intercept, feature_range, monotonic_cst
+    measure : str, callable or Measure, default="auto"
+        As in `StumpSVC`, or "auto": "mixed" or "uniform".  "uniform" replaces "mixed" if, at the C
+        chosen with "mixed", it improves the score by more than half a standard error over the
+        folds, and by more than 0.25% of the distance from the best possible score; then C is chosen
+        once more.  If interactions are kept and their strength is chosen, the measure of the model
+        is compared with the other one again, with the same parameters; the other one replaces it
+        under the same conditions.  With ``selection="loo-bound"``, "auto" is the same as "mixed".
+    max_bins, categorical_features, fit_intercept, feature_range, monotonic_cst
         As in `StumpSVC`.
     class_weight, tol, max_iter, n_jobs, verbose
         As in `StumpSVC`.
@@ -210,13 +218,18 @@ class StumpSVCCV(CPathClassifier):
         Results of the path in the format of `GridSearchCV`, with the largest duality gap of each C,
         the number of folds (``n_splits``) and the selected value (``chosen``), which is ``C_``
         unless C was refined with interactions.
+    measure_ : str, callable or Measure
+        The chosen measure, or the given one.
+    measure_cv_results_ : dict of ndarrays
+        Results of both measures (``param_measure``), each with the same parameters, when they were
+        last compared, in the format of `GridSearchCV`, if they were; ``chosen`` is the better one.
     weights_cv_results_ : dict of ndarrays
         Results of the path of C with adaptive weights, if they were tried; ``cv_results_`` is the
         same if they were chosen.  ``equal_test_scores`` has the scores of equal weights on the same
         folds, with which they were compared.
     feature_weights_ : ndarray of shape (n_features,)
         Weights of the features.  The model is that of `StumpSVC` with ``C_`` and the measure
-        ``everystump.measures.Weighted(measure, feature_weights_)``.
+        ``everystump.measures.Weighted(measure_, feature_weights_)``.
     interaction_cv_results_ : dict of ndarrays
         Results of the path of `interaction_strength` in the format of `GridSearchCV`, if there was
         one; a strength of 0 stands for the model without interactions.

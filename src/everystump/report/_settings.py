@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from everystump._core.measures import DEFAULT_MEASURE
 from everystump._evaluation import scorer_title
 from everystump._explanations.terms import TIMES
 from everystump._text import pluralize, truncate_list
@@ -17,7 +18,7 @@ _MAX_NAMES = 12
 _IGNORED = (
     *("C", "Cs", "cv", "scoring", "selection", "random_state", "n_jobs", "verbose"),
     *("interactions", "interaction_strength", "class_weight", "monotonic_cst", "multi_class"),
-    "feature_weights",
+    *("feature_weights", "measure"),
 )
 
 _LOSS_PARAMETERS = {"quantile": ("quantile",), "epsilon": ("huber", "epsilon_insensitive")}
@@ -77,6 +78,9 @@ def _settings(compared: ComparedModel) -> dict[str, str]:
         strength = getattr(model, "interaction_strength_", stored)
         how = f", strength {strength:.3g}" if interactions and strength is not None else ""
         found["interactions"] = f"{len(interactions) or 'none'}{how}"
+    if hasattr(model, "measure"):
+        stored = about.get("measure", DEFAULT_MEASURE if model.measure == "auto" else model.measure)
+        found["measure"] = _as_text(getattr(model, "measure_", stored))
     if hasattr(model, "feature_weights"):
         found["feature weights"] = _feature_weights(model, about)
     if len(getattr(model, "classes_", ())) > 2 and hasattr(model, "multi_class_"):

@@ -105,10 +105,11 @@ function drawBounds(proofs, bounds, sentences, title) {
  * Show the paths along which C and the strength of interactions were chosen; `scores` has the names
  * of their metrics.
  */
-function drawChoices({ path, interactions, feature_weights: weights }, scores) {
+function drawChoices({ path, interactions, measure, feature_weights: weights }, scores) {
+  const masses = { measure, weights };
   const choices = [
     path && path.C && path.C.length && path.mean
-      ? ["C", drawPath(path, "C", path.C, scores.C), explainC(path, interactions, scores.C, weights),
+      ? ["C", drawPath(path, "C", path.C, scores.C), explainC(path, interactions, scores.C, masses),
         pathRows("C", path.C, path, scores.C)] : null,
     interactions?.path ? ["the strength of interactions",
       drawPath(interactions.path, "strength", interactions.path.strength, scores.strength),
@@ -118,7 +119,7 @@ function drawChoices({ path, interactions, feature_weights: weights }, scores) {
     decisionCard({ title: `Choice of ${name}`, rows: () => rows }, plot, text)));
 }
 
-function explainC(path, interactions, score, weights) {
+function explainC(path, interactions, score, { measure, weights }) {
   const refined = interactions?.refined_C;
   const isRefined = typeof refined === "number" && refined !== path.chosen;
   return "C is the inverse regularization strength: a small C gives simple curves, and a large C " +
@@ -127,6 +128,7 @@ function explainC(path, interactions, score, weights) {
     "the band shows plus and minus one standard deviation" +
     `${path.chosen ? `. C\u00a0=\u00a0${formatNumber(path.chosen)} was chosen` : ""}` +
     `${isRefined ? ` without interactions, and ${formatNumber(refined)} with them` : ""}.` +
+    `${measure ? ` With the measure “${measure}”, the score is better than with “mixed”.` : ""}` +
     `${weights ? ` ${explainWeights(Object.values(weights))}` : ""}`;
 }
 
