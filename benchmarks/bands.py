@@ -101,7 +101,7 @@ def _mirrored_table(n: int, rng: np.random.Generator) -> np.ndarray:
 
 
 def _simulations() -> dict[str, _Simulation]:
-    additive = {"interactions": 0, "n_jobs": N_JOBS}
+    additive = {"interactions": 0, "measure": "mixed", "n_jobs": N_JOBS}
     squared = StumpRegressorCV(feature_weights="adaptive", **additive)
     poisson = StumpRegressorCV(loss="poisson", feature_weights="adaptive", **additive)
     logistic = StumpLogisticRegressionCV(feature_weights="equal", **additive)
@@ -128,7 +128,9 @@ def _simulations() -> dict[str, _Simulation]:
             _table,
         ),
         "StumpRegressorCV, a pair, noise 1": _Simulation(
-            StumpRegressorCV(feature_weights="adaptive", interactions=[(0, 1)], n_jobs=N_JOBS),
+            StumpRegressorCV(
+                measure="mixed", feature_weights="adaptive", interactions=[(0, 1)], n_jobs=N_JOBS
+            ),
             lambda f, rng: f + rng.normal(size=len(f)),
             _curves_and_product,
             _mirrored_table,

@@ -26,11 +26,10 @@ HEADER = (
     "mean width",
 )
 _N_TRAIN, _N_TEST = 1000, 5000
-_QUANTILE = StumpRegressorCV(
-    loss="quantile", feature_weights="adaptive", interactions=0, n_jobs=N_JOBS
-)
-_SQUARED = StumpRegressorCV(feature_weights="adaptive", interactions=0, n_jobs=N_JOBS)
-_LOGISTIC = StumpLogisticRegressionCV(feature_weights="equal", interactions=0, n_jobs=N_JOBS)
+_FIXED = {"interactions": 0, "measure": "mixed", "n_jobs": N_JOBS}
+_QUANTILE = StumpRegressorCV(loss="quantile", feature_weights="adaptive", **_FIXED)
+_SQUARED = StumpRegressorCV(feature_weights="adaptive", **_FIXED)
+_LOGISTIC = StumpLogisticRegressionCV(feature_weights="equal", **_FIXED)
 
 
 def coverage(settings: Settings) -> StudyTable:

@@ -67,7 +67,8 @@ def _parts_of_split(
 
 def _fit(X: np.ndarray, y: np.ndarray, rows: np.ndarray) -> StumpLogisticRegressionCV:
     """Return an additive model; C is chosen on these rows alone."""
-    model = StumpLogisticRegressionCV(interactions=0, feature_weights="equal", n_jobs=N_JOBS)
+    fixed = {"interactions": 0, "measure": "mixed", "feature_weights": "equal"}
+    model = StumpLogisticRegressionCV(**fixed, n_jobs=N_JOBS)
     return model.fit(X[rows], y[rows])
 
 

@@ -108,7 +108,9 @@ def _split(X: Any, y: np.ndarray, seed: int) -> np.ndarray:
 
 
 def _criteria(way: str, X: Any, y: np.ndarray, X_test: Any, y_test: np.ndarray) -> list[float]:
-    model = StumpLogisticRegressionCV(multi_class=way, interactions=0, n_jobs=N_JOBS)
+    model = StumpLogisticRegressionCV(
+        multi_class=way, interactions=0, measure="mixed", n_jobs=N_JOBS
+    )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         start = time.perf_counter()

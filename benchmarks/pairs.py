@@ -38,7 +38,9 @@ def magic(settings: Settings) -> Iterator[Row]:
     """All 45 pairs of magic against LightGBM, with C and strength chosen beforehand."""
     data = _split("magic", settings)
     pairs = all_pairs(data.X.shape[1])
-    search = StumpLogisticRegressionCV(feature_weights="equal", interactions=pairs, n_jobs=N_JOBS)
+    search = StumpLogisticRegressionCV(
+        measure="mixed", feature_weights="equal", interactions=pairs, n_jobs=N_JOBS
+    )
     chosen = _choose(data, search)
     model = StumpLogisticRegression(
         C=float(chosen.C_),
@@ -184,10 +186,10 @@ def _choose(data: Split, search: StumpLogisticRegressionCV) -> StumpLogisticRegr
 
 
 def _final(chosen: StumpLogisticRegressionCV) -> StumpLogisticRegression:
-    """Return the unfitted model of the chosen C, weights and strength, with all tried pairs."""
+    """Return the unfitted model of the chosen C, measure, weights and strength, with all tried pairs."""
     return StumpLogisticRegression(
         C=float(chosen.C_),
-        measure=Weighted("mixed", chosen.feature_weights_),
+        measure=Weighted(chosen.measure_, chosen.feature_weights_),
         interactions=MAX_PAIRS,
         interaction_strength=float(chosen.interaction_strength_),
         n_jobs=N_JOBS,

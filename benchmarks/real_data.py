@@ -29,7 +29,7 @@ def _against_ebm(name: str, X: np.ndarray, y: np.ndarray, settings: Settings) ->
     X, X_test, y, y_test = train_test_split(X, y, test_size=1 / 3, stratify=y, random_state=0)
     log(f"  StumpLogisticRegressionCV chooses C for {name} ...")
     search = everystump.StumpLogisticRegressionCV(
-        interactions=0, feature_weights="equal", n_jobs=N_JOBS
+        interactions=0, measure="mixed", feature_weights="equal", n_jobs=N_JOBS
     )
     C = float(search.fit(X, y).C_)
     ours = timed_fit(everystump.StumpLogisticRegression(C=C, n_jobs=N_JOBS), X, y, settings)

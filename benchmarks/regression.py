@@ -66,7 +66,7 @@ def quantile(settings: Settings) -> Iterator[Row]:
     parameters = {"loss": "quantile", "quantile": q, "n_jobs": N_JOBS}
     search = StumpRegressorCV(interactions=0, **parameters)
     chosen = timed_fit(search, data.X, data.y, settings)
-    measure = Weighted("mixed", chosen.result.feature_weights_)
+    measure = Weighted(chosen.result.measure_, chosen.result.feature_weights_)
     model = StumpRegressor(float(chosen.result.C_), measure=measure, **parameters)
     ours = timed_fit(model, data.X, data.y, settings)
     stumps = peers.lightgbm_regression(

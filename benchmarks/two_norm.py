@@ -47,7 +47,7 @@ def against_ebm(settings: Settings) -> Iterator[Row]:
     data = two_norm(settings.rows(100_000))
     ebm = timed_fit(peers.ebm(), data.X, data.y, settings)
     log("  StumpSVCCV chooses C ...")
-    search = StumpSVCCV(interactions=0, feature_weights="equal", n_jobs=N_JOBS)
+    search = StumpSVCCV(interactions=0, measure="mixed", feature_weights="equal", n_jobs=N_JOBS)
     chosen = float(search.fit(data.X, data.y).C_)
     for C in (1.0, chosen):
         ours = timed_fit(StumpSVC(C=C, n_jobs=N_JOBS), data.X, data.y, settings)
