@@ -186,7 +186,7 @@ def _choose(data: Split, search: StumpLogisticRegressionCV) -> StumpLogisticRegr
 
 
 def _final(chosen: StumpLogisticRegressionCV) -> StumpLogisticRegression:
-    """Return the unfitted model of the chosen C, measure, weights and strength, with all tried pairs."""
+    """Return the unfitted model with the chosen parameters, and with all tried pairs."""
     return StumpLogisticRegression(
         C=float(chosen.C_),
         measure=Weighted(chosen.measure_, chosen.feature_weights_),

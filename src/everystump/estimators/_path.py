@@ -79,7 +79,7 @@ class PathEnsemble(BaseStumpEnsemble):
         return isinstance(self.measure, str) and self.measure == "auto"
 
     def _fixed_c_estimator(self, C: float, measure: Measure) -> FixedCEnsemble:
-        """Return an unfitted estimator with the same parameters, a fixed C and, if free, measure."""
+        """Return an unfitted estimator with a fixed C; the measure replaces "auto"."""
         params = {**self.get_params(deep=False), "C": C, "n_jobs": 1, "verbose": 0}
         params["interaction_strength"] = SCREENING_STRENGTH
         if self._is_measure_free:
