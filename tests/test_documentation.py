@@ -1,12 +1,17 @@
 """The documents: links are valid, examples run, and the benchmarks exist."""
 
 import re
+import shlex
 import subprocess
 import sys
 import warnings
 from pathlib import Path
 
+import numpy as np
 import pytest
+from command import run
+
+from everystump.datasets import load_dataset
 
 ROOT = Path(__file__).parents[1]
 BENCHMARKS = ROOT / "benchmarks" / "README.md"
@@ -54,6 +59,27 @@ def test_described_benchmarks_exist():
     described = re.findall(r"\*\*`([\w-]+)`\*\*", BENCHMARKS.read_text("utf-8"))
     assert described
     assert set(described) <= names
+
+
+def test_the_readme_shows_what_fit_prints(tmp_path, monkeypatch):
+    """All but the digits of the objective, which may differ between processors."""
+    heart = load_dataset("heart", as_frame=True)
+    (tmp_path / "everystump-demo").mkdir()
+    heart.data.assign(disease=np.where(heart.target == 1, "yes", "no")).to_csv(
+        tmp_path / "everystump-demo" / "heart.csv", index=False
+    )
+    monkeypatch.chdir(tmp_path)
+    text = (ROOT / "README.md").read_text("utf-8")
+    (block,) = (code for _, code in CODE.findall(text) if "everystump fit " in code)
+    command, _, rest = block.partition("\n")
+    shown = rest.partition("\n\n$ ")[0]
+    done = run(*shlex.split(command)[2:])
+    assert done.exit_code == 0, done.output
+    printed, shown = (
+        re.sub(r"^(Certificate ).*$", r"\1", own.strip(), flags=re.MULTILINE).splitlines()
+        for own in (done.stdout, shown)
+    )
+    assert [line.rstrip() for line in printed] == [line.rstrip() for line in shown]
 
 
 @pytest.mark.slow

@@ -363,3 +363,10 @@ def test_warnings_of_a_fit():
 def test_chunks_must_be_iterable():
     with pytest.raises(TypeError, match="chunks=3 must be a list of tuples"):
         StumpSVC().fit_chunks(3)
+
+
+def test_a_bound_needs_the_samples():
+    X, y, _ = table()
+    model = StumpSVCCV([0.1, 1.0], selection="loo-bound", interactions=0)
+    with pytest.raises(ValueError, match='selection="loo-bound" needs the samples'):
+        model.fit_chunks(split(X, y))

@@ -13,12 +13,17 @@ from everystump import (
     StumpSVC,
     StumpSVCCV,
 )
+from everystump._core.measures import as_measure
 from everystump.bounds import loo_bound
 from everystump.datasets import load_dataset, make_ringnorm
-from everystump.measures import Rank, Weighted
+from everystump.estimators._c_path import compare_measures
+from everystump.estimators._fold_path import Fit, FoldPath
+from everystump.estimators._interactions import InteractionChoice
+from everystump.measures import Rank, Uniform, Weighted
 from everystump.report._compared_model import ComparedModel
 from everystump.report._settings import describe_settings
 
+STRENGTH = "interaction_strength"
 EQUAL = {"interactions": 0, "feature_weights": "equal"}
 
 
@@ -43,9 +48,9 @@ def product_model(product):
     return StumpLogisticRegressionCV(tol=1e-6, n_jobs=1).fit(*product)
 
 
-def compared_scores(model):
+def compared_scores(model, *, interactions=False):
     """Return the scores of the measures, of shape (n_folds, 2)."""
-    results = model.measure_cv_results_
+    results = model.interaction_measure_cv_results_ if interactions else model.measure_cv_results_
     return np.array([results[f"split{k}_test_score"] for k in range(results["n_splits"])])
 
 
@@ -88,7 +93,6 @@ def test_uniform_is_chosen_by_the_rule(cv_class, power, seed):
     elif not is_regression:
         assert chosen == "uniform"
     alone = cv_class(**{**parameters, "measure": chosen}).fit(X**power, y)
-    assert alone.measure_ == chosen and not hasattr(alone, "measure_cv_results_")
     if chosen == "mixed":
         assert model.C_ == alone.C_ and model.best_score_ == alone.best_score_
         np.testing.assert_array_equal(model.intercept_, alone.intercept_)
@@ -117,34 +121,171 @@ def test_the_model_is_that_of_the_measure(ring, cv_class, fixed_class):
         assert model.measure_ == "uniform"
 
 
-def test_measures_are_compared_again_with_interactions(product, product_model):
+def test_measures_are_compared_again_with_interactions(product_model):
     """Without interactions "mixed" is kept, with them "uniform" replaces it."""
-    X, y = product
-    additive = StumpLogisticRegressionCV(interactions=0, n_jobs=1).fit(X, y)
-    assert additive.measure_ == "mixed" and product_model.measure_ == "uniform"
-    assert product_model.interactions_
-    scores = compared_scores(product_model)
-    assert is_better(scores)
-    tried = product_model.interaction_cv_results_["mean_test_score"].tolist()
+    assert product_model.measure_cv_results_["chosen"] == "mixed"
+    assert product_model.measure_ == "uniform" and product_model.interactions_
+    results = product_model.interaction_measure_cv_results_
+    assert results["param_measure"].tolist() == ["mixed", "uniform"]
+    scores = compared_scores(product_model, interactions=True)
+    assert is_better(scores) and not is_better(compared_scores(product_model))
+    path = product_model.interaction_cv_results_
     if hasattr(product_model, "number_cv_results_"):
-        tried += product_model.number_cv_results_["mean_test_score"].tolist()
-    assert scores[:, 0].mean() in tried
+        path = product_model.number_cv_results_
+    (k,) = np.flatnonzero(path["param_interaction_strength"] == results["params"][0][STRENGTH])
+    assert path["mean_test_score"][k] == scores[:, 0].mean()
     assert product_model.best_score_ >= scores[:, 1].mean()
 
 
-def test_the_model_with_interactions_is_that_of_the_measure(product, product_model):
-    X, y = product
+def check_is_fixed_model(model, X, y, **parameters):
+    """Check that a fit of the chosen parameters has the same objective, within its tolerance."""
     fixed = StumpLogisticRegression(
-        product_model.C_,
-        measure=Weighted(product_model.measure_, product_model.feature_weights_),
-        interactions=product_model.interactions_,
-        interaction_strength=product_model.interaction_strength_,
-        tol=1e-6,
+        model.C_,
+        measure=Weighted(model.measure_, model.feature_weights_),
+        interactions=model.interactions_,
+        interaction_strength=model.interaction_strength_ or 1.0,
+        tol=1e-9,
+        **parameters,
     ).fit(X, y)
-    assert fixed.certificate_.primal == pytest.approx(product_model.certificate_.primal, rel=1e-5)
-    np.testing.assert_allclose(
-        product_model.decision_function(X), fixed.decision_function(X), atol=0.02
+    best = fixed.certificate_
+    assert best.converged
+    assert best.dual * (1 - 1e-9) <= model.certificate_.primal
+    assert model.certificate_.dual <= best.primal * (1 + 1e-9)
+    assert model.certificate_.primal == pytest.approx(best.primal, rel=2 * model.tol)
+
+
+@pytest.mark.parametrize("how", ["equal", "adaptive"])
+def test_the_model_with_interactions_is_that_of_the_measure(product, how):
+    """Also if features have weights, which remain when the measure is exchanged."""
+    X, y = product
+    model = StumpLogisticRegressionCV(feature_weights=how, tol=1e-6, n_jobs=1).fit(X, y)
+    results = model.interaction_measure_cv_results_
+    if how == "equal":
+        assert results["chosen"] != results["param_measure"][0]
+    else:
+        assert np.ptp(model.feature_weights_) > 0.5
+    check_is_fixed_model(model, X, y)
+
+
+@pytest.mark.parametrize("selection", ["cv", "cv-1se"])
+@pytest.mark.parametrize("strength", [None, [0.3, 1.0]])
+def test_the_score_is_that_of_the_measure(product, selection, strength):
+    """If C is not refined, the best score is that of the better measure."""
+    X, y = product
+    model = StumpLogisticRegressionCV(
+        [0.3, 1.0, 3.0],
+        selection=selection,
+        interactions=[(0, 1)],
+        interaction_strength=strength,
+        feature_weights="equal",
+        n_jobs=1,
+    ).fit(X, y)
+    results = model.interaction_measure_cv_results_
+    k = results["param_measure"].tolist().index(model.measure_)
+    assert results["chosen"] == model.measure_
+    assert model.best_score_ == pytest.approx(results["mean_test_score"][k], rel=1e-12)
+    assert model.interaction_strength_ == results["params"][0][STRENGTH]
+    check_is_fixed_model(model, X, y)
+
+
+def test_interactions_keep_the_weights_of_features():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(80, 3)), rng.integers(2, size=80)
+    weights = [0.5, 1.0, 2.0]
+    parameters = {"interactions": [(0, 1), (0, 2)], "tol": 1e-9}
+    designs = [
+        StumpLogisticRegression(measure=Weighted(base, weights), **parameters)._prepare(X, y, None)
+        for base in ("mixed", "uniform")
+    ]
+    choice = InteractionChoice(parameters["interactions"], 2, 32, frozenset(), 1)
+    mixed, uniform = (
+        choice._add(design, parameters["interactions"], 0.3, 1) for _, design in designs
     )
+    exchanged = choice.exchange_measure(mixed, as_measure("uniform"), 1)
+    assert exchanged.half_mass == uniform.half_mass
+    np.testing.assert_allclose(exchanged.kernel_diagonal(), uniform.kernel_diagonal(), rtol=1e-12)
+    assert not np.allclose(exchanged.kernel_diagonal(), mixed.kernel_diagonal(), rtol=1e-3)
+
+
+# The rule
+
+
+def paths_of(scores):
+    """Return a path with one fit for each fold."""
+    return [FoldPath(None, None, None, fits={1.0: Fit(score, 0.0, 0.0, 0.0)}) for score in scores]
+
+
+@pytest.mark.parametrize(
+    ("first", "gains", "expected"),
+    [
+        (-0.5, [0.004, 0.004, 0.004], True),
+        (-0.5, [0.0013, 0.0013, 0.0013], True),
+        (-0.5, [0.0012, 0.0012, 0.0012], False),  # 0.25% is 0.00125
+        (0.5, [0.0013, 0.0013, 0.0013], True),
+        (0.5, [0.0012, 0.0012, 0.0012], False),
+        (0.9, [0.0003, 0.0003, 0.0003], True),
+        (-0.5, [0.02, -0.01, 0.0], False),  # 0.38 standard errors
+        (-0.5, [0.02, -0.01, 0.002], False),  # 0.45
+        (-0.5, [0.02, -0.01, 0.004], True),  # 0.54
+        (-0.5, [0.003], True),  # a single split has no standard error
+        (-0.5, [-0.003], False),
+    ],
+)
+def test_the_rule(first, gains, expected):
+    scores = np.full(len(gains), first)
+    results = compare_measures(("a", "b"), 1.0, paths_of(scores), paths_of(scores + gains))
+    assert results["chosen"] == ("b" if expected else "a")
+    np.testing.assert_allclose(results["mean_test_score"], [first, first + np.mean(gains)])
+
+
+@pytest.mark.parametrize("n_rows", [30_000, 30_001])
+def test_many_samples_are_compared_on_a_single_split_with_interactions(n_rows):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n_rows, 2))
+    y = rng.random(n_rows) < 1 / (1 + np.exp(-2 * X[:, 0] * X[:, 1]))
+    model = StumpLogisticRegressionCV(
+        [0.01], interactions=[(0, 1)], interaction_strength=[1.0], tol=0.01
+    ).fit(X, y)
+    assert model.measure_cv_results_["n_splits"] == 5
+    n_splits = 5 if n_rows == 30_000 else 1
+    assert model.interaction_measure_cv_results_["n_splits"] == n_splits
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_default_can_be_chosen_again_with_interactions(seed):
+    """Three curves favor "uniform", the interaction of two features with spikes "mixed"."""
+    rng = np.random.default_rng(seed)
+    is_spike, spike = rng.random((400, 2)) < 0.6, rng.normal(0, 0.02, size=(400, 2))
+    signs = np.where(is_spike, spike, rng.uniform(-2, 2, size=(400, 2)))
+    curved = rng.normal(size=(400, 3))
+    X = np.concatenate([signs, curved], axis=1)
+    score = 3 * np.sign(signs).prod(axis=1) + 1.5 * (curved**2 - 1).sum(axis=1)
+    y = rng.random(400) < 1 / (1 + np.exp(-score))
+    model = StumpLogisticRegressionCV(interactions=[(0, 1)], n_jobs=1).fit(X, y)
+    assert model.measure_cv_results_["chosen"] == "uniform" and model.measure_ == "mixed"
+    assert model.interactions_ == [(0, 1)]
+    check_is_fixed_model(model, X, y)
+
+
+def test_several_classes_and_weights(ring):
+    X, y = ring
+    labels, weight = 2 * y + (X[:, 0] > 0), np.linspace(0.5, 2.0, len(y))
+    model = StumpLogisticRegressionCV([0.1, 1.0], **EQUAL, tol=1e-6)
+    model.fit(X, labels, sample_weight=weight)
+    assert (model.measure_ == "uniform") == is_better(compared_scores(model))
+    fixed = StumpLogisticRegression(model.C_, measure=model.measure_, tol=1e-8)
+    best = fixed.fit(X, labels, sample_weight=weight).certificate_
+    assert model.certificate_.primal == pytest.approx(best.primal, rel=1e-5)
+
+
+def test_another_fit_forgets_the_comparison(ring):
+    model = StumpLogisticRegressionCV([0.1, 1.0], interactions=0).fit(*ring)
+    assert hasattr(model, "measure_cv_results_")
+    model.set_params(measure="rank").fit(*ring)
+    assert model.measure_ == "rank" and not hasattr(model, "measure_cv_results_")
+
+
+# Given measures, and other selections
 
 
 @pytest.mark.parametrize("measure", ["mixed", "lebesgue", Rank()])
@@ -184,9 +325,10 @@ def test_a_scorer_gets_models_of_both_measures(ring):
 
 
 def test_an_unknown_measure_is_rejected(ring):
-    with pytest.raises(ValueError, match="measure='atuo' is unknown; use 'auto', 'lebesgue'"):
+    message = "is unknown; use 'lebesgue', .* estimators that choose C also accept 'auto'."
+    with pytest.raises(ValueError, match=f"measure='atuo' {message}"):
         StumpSVCCV(measure="atuo").fit(*ring)
-    with pytest.raises(ValueError, match="measure='auto' is unknown; use 'lebesgue'"):
+    with pytest.raises(ValueError, match=f"measure='auto' {message}"):
         StumpSVC(measure="auto").fit(*ring)
 
 
@@ -206,8 +348,9 @@ def test_the_measure_survives_a_model_file(product, product_model, tmp_path):
     assert loaded.measure == "auto" and loaded.measure_ == "uniform"
     np.testing.assert_array_equal(loaded.decision_function(X), product_model.decision_function(X))
     loaded.compute_bands(X, y)
-    edited = loaded.flatten_curve("x2", low=0.5)
-    assert edited.measure == "auto"
+    edited = loaded.flatten_curve(2, low=0.5)
+    settings = describe_settings([ComparedModel("a", edited, X), ComparedModel("b", loaded, X)])
+    assert {"name": "measure", "values": ["–", "uniform"]} in settings["different"]
 
 
 @pytest.mark.parametrize("options", [(), ("--refit",), ("--stream",)])
@@ -221,12 +364,18 @@ def test_the_command_states_the_measure(ring, tmp_path, options):
     done = run("fit", tmp_path / "t.csv", *arguments)
     assert done.exit_code == 0, done.output
     model = everystump.load(out)
-    assert model.about_["measure"] == "uniform"
+    assert model.about_["measure"] == {
+        "chosen": "uniform",
+        "instead_of": "mixed",
+        "with_interactions": False,
+        "is_default": False,
+        "scoring": "neg_log_loss",
+    }
     text = " ".join(done.stdout.split())
-    assert "Measure uniform, which has a better score than mixed" in text
-    if options:
-        fitted = getattr(model.measure, "measure", model.measure)  # with or without weights
-        assert fitted == "uniform" or type(fitted).__name__ == "Uniform"
+    expected = "uniform: its cross-validated log loss is better than that of mixed"
+    assert f"Measure {expected}" in text
+    measure = getattr(model, "measure_", model.measure)  # that of a second fit may have weights
+    assert isinstance(as_measure(getattr(measure, "measure", measure)), Uniform)
     if options == ("--refit",):
         assert "with the same C" in text and "measure" in text.split("with the same C")[1][:40]
 
@@ -243,7 +392,7 @@ def test_the_comparison_of_models_states_the_measure(ring):
     assert {"name": "measure", "values": ["uniform", "mixed"]} in settings["different"]
 
 
-def test_measures_are_compared_on_a_real_table():
+def test_mixed_is_kept_on_heart_disease():
     X, y = load_dataset("heart", return_X_y=True)
     model = StumpLogisticRegressionCV(**EQUAL).fit(X, y)
-    assert (model.measure_ == "uniform") == is_better(compared_scores(model))
+    assert model.measure_ == "mixed" and not is_better(compared_scores(model))

@@ -132,11 +132,13 @@ class Design:
             self, measure=measure, masses=masses, terms=terms, kernel_matrix=kernel_matrix
         )
 
-    def has_masses_of(self, other: Design) -> bool:
-        """Whether the curves have the same stumps, of the same masses, as in another design."""
+    def has_masses_of(self, measure: Measure) -> bool:
+        """Whether all masses of the curves are the same under another measure."""
+        others = [finite_masses(measure, c, d) for d, c in enumerate(self.columns.columns)]
         return all(
-            np.array_equal(own.inside, theirs.inside) and own.outside == theirs.outside
-            for own, theirs in zip(self.masses, other.masses, strict=True)
+            np.array_equal(own.inside, theirs.inside)
+            and (own.left, own.right) == (theirs.left, theirs.right)
+            for own, theirs in zip(self.masses, others, strict=True)
         )
 
     def with_interactions(

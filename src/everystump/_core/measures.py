@@ -75,9 +75,9 @@ class Measure(ABC):
         """Return the measure of each feature of an interaction."""
         return self
 
-    def exchange(self, other: Measure) -> Measure:
-        """Return another measure with the weights of features of this one, if it has any."""
-        return other
+    def with_base(self, base: Measure) -> Measure:
+        """Return the measure ``base``, with the weights of features of this one, if it has any."""
+        return base
 
     @abstractmethod
     def masses(self, column: Column, d: int) -> Masses:
@@ -304,10 +304,8 @@ _BY_NAME: dict[str, type[Measure]] = {
 }
 
 
-def as_measure(measure: str | Measure | Function, *others: str) -> Measure:
+def as_measure(measure: str | Measure | Function) -> Measure:
     """Return a measure, given its name, a density, or the measure itself.
-
-    ``others`` are names that the caller accepts besides, for the error message.
 
     Examples
     --------
@@ -325,9 +323,10 @@ def as_measure(measure: str | Measure | Function, *others: str) -> Measure:
         return Density(measure)
     if measure in _BY_NAME:
         return _BY_NAME[measure]()
-    names = ", ".join(repr(name) for name in sorted([*_BY_NAME, *others]))
+    names = ", ".join(repr(name) for name in sorted(_BY_NAME))
     raise ValueError(
-        f"measure={measure!r} is unknown; use {names}, a density (a callable), or a Measure."
+        f"measure={measure!r} is unknown; use {names}, a density (a callable), or a Measure; "
+        f"estimators that choose C also accept 'auto'."
     )
 
 

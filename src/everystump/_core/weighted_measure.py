@@ -75,9 +75,9 @@ class Weighted(Measure):
         """
         return Weighted(self.measure.for_interactions(), np.sqrt(self.weights))
 
-    def exchange(self, other: Measure) -> Measure:
-        """Return another measure with the same weights."""
-        return Weighted(other, self.weights)
+    def with_base(self, base: Measure) -> Measure:
+        """Return the measure ``base`` with the same weights."""
+        return Weighted(base, self.weights)
 
     def masses(self, column: Column, d: int) -> Masses:
         """Return the weighted masses of the thresholds of feature ``d``."""

@@ -125,7 +125,9 @@ def certificate_and_path(model: Any) -> dict[str, Any]:
         ``certificate``: that of the class with the largest duality gap, whose label is ``class`` if
         there are several, and ``over``, the kind of model over which it is optimal; ``path``: the
         values of C, the mean and standard deviation of their scores, the name of the score, and
-        the chosen C; ``measure``: the measure, if it was chosen and is not the usual one;
+        the chosen C; ``measure``: how the measure was ``chosen``, if it was, ``instead_of`` which
+        other one by ``scoring``, whether that was ``with_interactions``, and whether the chosen
+        one ``is_default``;
         ``feature_weights``: the weight of each feature by name, unless all are 1.
     """
     record: dict[str, Any] = {}
@@ -143,13 +145,29 @@ def certificate_and_path(model: Any) -> dict[str, Any]:
     # A single value of C is not a choice.
     if results is not None and len(results.get("param_C", ())) > 1 and hasattr(model, "C_"):
         record["path"] = _path(model, results, "C", model.C_)
-    if hasattr(model, "measure_cv_results_") and model.measure_ != DEFAULT_MEASURE:
-        record["measure"] = model.measure_
+    if hasattr(model, "measure_cv_results_"):
+        record["measure"] = _measure(model)
     weights = getattr(model, "feature_weights_", None)
     if weights is not None and np.any(weights != 1):
         names = map(str, feature_names(model.feature_info_))
         record["feature_weights"] = dict(zip(names, weights.tolist(), strict=True))
     return record
+
+
+def _measure(model: Any) -> dict[str, Any]:
+    """Return the chosen measure, and in which comparison it was better than another one."""
+    results = model.measure_cv_results_
+    with_interactions = getattr(model, "interaction_measure_cv_results_", results)
+    is_changed = with_interactions["chosen"] != with_interactions["param_measure"][0]
+    decisive = with_interactions if is_changed else results
+    (other,) = {*decisive["param_measure"].tolist()} - {decisive["chosen"]}
+    return {
+        "chosen": decisive["chosen"],
+        "instead_of": other,
+        "with_interactions": is_changed and with_interactions is not results,
+        "is_default": decisive["chosen"] == DEFAULT_MEASURE,
+        "scoring": model.scoring_,
+    }
 
 
 def strength_and_path(model: Any) -> dict[str, Any]:

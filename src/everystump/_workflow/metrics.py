@@ -1,4 +1,4 @@
-"""The metrics by which C, feature weights and interactions are chosen, by their usual names."""
+"""The metrics by which C and other parameters are chosen, by their usual names."""
 
 from __future__ import annotations
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from everystump._core.measures import DEFAULT_MEASURE
 from everystump._text import InvalidInputError
 from everystump._workflow.options import (
     CLASSIFICATION,
@@ -53,12 +54,10 @@ class Hyperparameters:
         """Return what a fitted model has chosen, to fit another one; ``C`` if it was given."""
         terms = getattr(model, "interactions_", [])
         strength = model.interaction_strength_ if terms else None
-        measure, weights = (
-            getattr(model, "measure_", None),
-            getattr(model, "feature_weights_", None),
-        )
+        measure = getattr(model, "measure_", None)
+        weights = getattr(model, "feature_weights_", None)
         if weights is not None and np.any(weights != 1):
-            measure = Weighted(measure, weights)
+            measure = Weighted(DEFAULT_MEASURE if measure is None else measure, weights)
         interactions = InteractionOptions(terms, strength)
         return cls(getattr(model, "C_", C), interactions, measure)
 

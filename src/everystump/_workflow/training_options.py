@@ -39,7 +39,8 @@ class TrainingOptions:
     monotonic : dict
         "increasing" or "decreasing", by the name of the feature.
     metric : SelectionMetric or None
-        What chooses C, feature weights and interactions; the default of the model if None.
+        What chooses C, the measure, feature weights and interactions; if None, the default of the
+        model.
     """
 
     class_weight: str | Mapping[Any, float] | None = None

@@ -160,8 +160,8 @@ HEADINGS = {
 )
 @click.option(
     "--refit/--no-refit",
-    help="After the evaluation, retrain on all rows with the chosen C, feature weights and "
-    "interactions.",
+    help="After the evaluation, retrain on all rows with the chosen C, measure, feature "
+    "weights and interactions.",
 )
 @click.option(
     "--bands/--no-bands",

@@ -29,7 +29,7 @@ _TRAINING_OPTIONS = (
     click.option(
         "--metric",
         metavar="NAME",
-        help="Metric that chooses C, feature weights and interactions: accuracy, "
+        help="Metric that chooses C, the measure, feature weights and interactions: accuracy, "
         "balanced_accuracy, auc, log_loss, f1, r2, mae, rmse and others, named as in "
         "scikit-learn.  [default: that of the model]",
     ),

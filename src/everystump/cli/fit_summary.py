@@ -58,13 +58,11 @@ def _optimization(about: dict[str, Any]) -> list[tuple[str, str]]:
         how = f"by cross-validated {_score_name(path)}"
         if "feature_weights" in about:  # its path is short: it began at the best C of another one
             how = f"chosen {how}, with the feature weights below"
-        elif "measure" in about:  # so may be its path
-            how = f"chosen {how}"
         else:
             how = f"the best of {len(path['C'])} values {how}"
         pairs.append(("C", f"{path['chosen']:.3g}, {how}{_refined(about)}"))
-    if "measure" in about:
-        pairs.append(("Measure", f"{about['measure']}, which has a better score than mixed"))
+    if not about.get("measure", {"is_default": True})["is_default"]:
+        pairs.append(("Measure", _measure(about)))
     if "feature_weights" in about:
         pairs.append(("Feature weights", _weights(about["feature_weights"])))
     if "interactions" in about:
@@ -77,6 +75,14 @@ def _optimization(about: dict[str, Any]) -> list[tuple[str, str]]:
             text += f", for class “{certificate['class']}”, which has the largest gap"
         pairs.append(("Certificate", text))
     return pairs
+
+
+def _measure(about: dict[str, Any]) -> str:
+    """Return the measure, and with which one it was compared."""
+    record = about["measure"]
+    how = " with interactions" if record["with_interactions"] else ""
+    score = f"cross-validated {_score_name(record)}{how}"
+    return f"{record['chosen']}: its {score} is better than that of {record['instead_of']}"
 
 
 def _weights(weights: dict[str, float]) -> str:

@@ -28,7 +28,7 @@ class BandsMixin:
 
     if TYPE_CHECKING:  # the other base classes define these
         half_mass_: float
-        measure: Any
+        _chosen_measure: Any
         interaction_bins: int
         interaction_strength_: float
         interactions_: list
@@ -172,7 +172,7 @@ class BandsMixin:
         if not np.isclose(design.half_mass, self.half_mass_, rtol=1e-6, atol=0.0):
             raise ValueError(
                 f"The model was fitted with other masses of stumps than those of "
-                f"measure={self.measure!r}, by another measure or an earlier version of "
+                f"measure={self._chosen_measure!r}, by another measure or an earlier version of "
                 f"everystump; fit it again."
             )
         if not self.interactions_:

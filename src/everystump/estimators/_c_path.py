@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -43,60 +44,67 @@ class _ChosenC(NamedTuple):
     paths: list[FoldPath]
 
 
+def compare_measures(
+    names: Sequence[str], value: float, first: Sequence[FoldPath], tried: Sequence[FoldPath]
+) -> dict[str, Any]:
+    """Return the results of two measures at a value of their paths; "chosen" is the better one.
+
+    The second measure may gain less than what would justify a more complex model.
+    """
+    scores, others = (path_scores([value], paths)[:, 0] for paths in (first, tried))
+    fits = [[path.fits[value] for path in pair] for pair in zip(first, tried, strict=True)]
+    is_better = is_relevant(others - scores, scores, MIN_PROMISING_GAIN, MIN_MEASURE_GAIN)
+    return {**cv_results("measure", names, fits), "chosen": names[is_better]}
+
+
 @dataclass(eq=False, repr=False)
 class CPathEnsemble(PathEnsemble):
     """An infinite ensemble of stumps whose C, measure and weights are chosen along paths."""
 
     def _first_measure(self) -> Measure:
-        return as_measure(DEFAULT_MEASURE if self._is_measure_free else self.measure, "auto")
+        return as_measure(DEFAULT_MEASURE if self._chooses_measure else self.measure)
+
+    @property
+    def _chosen_measure(self) -> Any:
+        return getattr(self, "measure_", self.measure)
 
     def _fitted_measure(self) -> Measure:
-        measure = as_measure(getattr(self, "measure_", self.measure))
-        weights = getattr(self, "feature_weights_", None)
+        measure, weights = super()._fitted_measure(), getattr(self, "feature_weights_", None)
         return measure if weights is None else Weighted(measure, weights)
 
     def _other_measure(self, design: Design) -> str | None:
-        """Return the measure to compare with that of the design; None if that is to be kept.
+        """Return the measure to compare with that of the design; None if there is none.
 
         A bound compares none, and for features of two values all measures are the same.
         """
-        if not (self._is_measure_free and self._selection.has_folds):
+        if not (self._chooses_measure and self._selection.has_folds):
             return None
         name = _OTHER_MEASURE if self.measure_ == DEFAULT_MEASURE else DEFAULT_MEASURE
-        other = design.with_measure(design.measure.exchange(as_measure(name)))
-        return None if other.has_masses_of(design) else name
+        is_same = design.has_masses_of(design.measure.with_base(as_measure(name)))
+        return None if is_same else name
 
     def _select_measure(
         self, table: TrainingTable, design: Design, first: _ChosenC
     ) -> tuple[Design, _ChosenC]:
-        """Choose C with the other measure, too, if that is better at the C of the first one."""
-        self.measure_ = DEFAULT_MEASURE if self._is_measure_free else self.measure
+        """Compare measures at the C of the first one; choose C again if the other one is better."""
+        self.measure_ = DEFAULT_MEASURE if self._chooses_measure else self.measure
         name = self._other_measure(design)
         if name is None:
             return design, first
         other = design.with_measure(as_measure(name))
-        folds = [FoldDesign(path.fold, other) for path in first.paths]
-        tried = self._choose_cost(table, folds, cost_grid([first.C]))
-        if not self._adopt_measure(name, first.C, first.paths, tried.paths):
+
+        def exchange(path: FoldPath) -> FoldPath:
+            return FoldPath(path.fold, path.score, other)
+
+        tried = self._refit_folds(table, first.paths, first.C, first.C, exchange)
+        self._warn_if_folds_not_converged(tried, "the measure")
+        names = (self.measure_, name)
+        self.measure_cv_results_ = compare_measures(names, first.C, first.paths, tried)
+        self.measure_ = self.measure_cv_results_["chosen"]
+        if self.measure_ != name:
             return design, first
         grid = self._selection.next_cost_grid(self.Cs, first.C)
-        return other, self._choose_cost(table, folds, grid)
-
-    def _adopt_measure(
-        self, name: str, value: float, first: list[FoldPath], tried: list[FoldPath]
-    ) -> bool:
-        """Adopt another measure if the scores at a value of the paths are better; return whether.
-
-        It may gain less than what would justify a more complex model.
-        """
-        own, other = (path_scores([value], paths)[:, 0] for paths in (first, tried))
-        fits = [[a.fits[value], b.fits[value]] for a, b in zip(first, tried, strict=True)]
-        self.measure_cv_results_ = cv_results("measure", [self.measure_, name], fits)
-        is_better = is_relevant(other - own, own, MIN_PROMISING_GAIN, MIN_MEASURE_GAIN)
-        if is_better:
-            self.measure_ = name
-        self.measure_cv_results_["chosen"] = self.measure_
-        return is_better
+        return other, self._choose_cost(table, tried, grid)
 
     def _has_equal_weights(self) -> bool:
         """Whether no other weights are tried: a bound does so only if the user asks for it."""
@@ -114,17 +122,18 @@ class CPathEnsemble(PathEnsemble):
         to its own training samples.
         """
         folds = [FoldDesign(fold, design) for fold in self._folds(table)]
-        equal = self._choose_cost(table, folds, cost_grid(self.Cs))
+        equal = self._choose_cost(table, self._paths(table, folds), cost_grid(self.Cs))
         design, equal = self._select_measure(table, design, equal)
         self._store_cost(equal)
         self.feature_weights_ = np.ones(len(design.masses))
         C, split = equal.C, self._single_split(table)
+        paths = equal.paths
         if split is not None:
-            folds = [FoldDesign(split, design)]
+            paths = self._paths(table, [FoldDesign(split, design)])
         if self._has_equal_weights():
-            return design, equal.paths if split is None else self._paths(table, folds)
+            return design, paths
         if split is not None:
-            equal = self._choose_cost(table, folds, cost_grid([C]))
+            equal = self._choose_cost(table, paths, cost_grid([C]))
         adaptive = self._choose_weighted_cost(table, design, equal)
         self.weights_cv_results_ = adaptive.results
         adaptive.results["equal_test_scores"] = equal.scores
@@ -152,7 +161,7 @@ class CPathEnsemble(PathEnsemble):
         # A single split has no standard error.
         keeps_C = len(reweighted) == 1 and self._selection.prefers_small
         grid = cost_grid([C]) if keeps_C else self._selection.next_cost_grid(self.Cs, C)
-        return self._choose_cost(table, reweighted, grid)
+        return self._choose_cost(table, self._paths(table, reweighted), grid)
 
     def _solve_roughly(
         self,
@@ -164,15 +173,13 @@ class CPathEnsemble(PathEnsemble):
         """Return solutions of all samples that are as accurate as those of the folds."""
         return self._solve(table, design, C, tol=self._fold_tol(), starts=starts, verbose=0)
 
-    def _choose_cost(
-        self, table: TrainingTable, folds: list[FoldDesign], grid: PathGrid
-    ) -> _ChosenC:
+    def _choose_cost(self, table: TrainingTable, paths: list[FoldPath], grid: PathGrid) -> _ChosenC:
         """Fit and score the values of the grid until it is complete, then choose C."""
-        paths = self._paths(table, folds)
         n_threads = self._fold_threads(paths)
 
         def fit(path: FoldPath, C: float) -> None:
-            self._fit_and_score(table, path, C, path.design, C, n_threads)
+            if C not in path.fits:
+                self._fit_and_score(table, path, C, path.design, C, n_threads)
 
         Cs = self._run_path(paths, grid, fit, "C")
         results = cv_results("C", Cs, path_fits(Cs, paths))
@@ -185,7 +192,8 @@ class CPathEnsemble(PathEnsemble):
 
     def _additive_solutions(self, table: TrainingTable, design: Design) -> list[Solution]:
         folds = [FoldDesign(fold, design) for fold in self._folds(table)]
-        self._store_cost(self._choose_cost(table, folds, cost_grid(self.Cs)))
+        paths = self._paths(table, folds)
+        self._store_cost(self._choose_cost(table, paths, cost_grid(self.Cs)))
         return self._solve_roughly(table, design, self.C_)
 
 

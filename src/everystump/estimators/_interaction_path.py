@@ -23,7 +23,7 @@ from everystump._selection.grid import (
     strength_grid,
 )
 from everystump._tables.training_table import TrainingTable
-from everystump.estimators._c_path import CPathEnsemble
+from everystump.estimators._c_path import CPathEnsemble, compare_measures
 from everystump.estimators._fold_path import (
     FoldPath,
     Start,
@@ -133,7 +133,7 @@ class InteractionPathEnsemble(CPathEnsemble):
             extended = source
         self.C_ = selected.C
         extended = extended.with_strength(selected.strength)
-        if selected.measure is not None:
+        if selected.measure is not None:  # whose weights have other units: there is no start
             n_threads = count_threads(self.n_jobs)
             return choice.exchange_measure(extended, selected.measure, n_threads), None
         starts = [extended.warm_start(solution, source) for solution in solutions]
@@ -170,7 +170,7 @@ class InteractionPathEnsemble(CPathEnsemble):
             return _Selected(self.C_, 0.0)
         if number.results is not None:
             self.number_cv_results_ = number.results
-        step, measure = self._select_measure_with(search, number.step)
+        step, measure = self._select_interaction_measure(search, number.step)
         self.best_score_ = float(step.scores.mean())
         plan = _HalvingPlan(number.n_halvings, best) if number.n_halvings > 0 else None
         selected = _Selected(self.C_, best)
@@ -178,30 +178,30 @@ class InteractionPathEnsemble(CPathEnsemble):
             selected = self._refine_cost(search.table, step)
         return selected._replace(plan=plan, measure=measure)
 
-    def _select_measure_with(
+    def _select_interaction_measure(
         self, search: _Search, step: _NumberStep
     ) -> tuple[_NumberStep, Measure | None]:
         """Return the folds with the other measure, and that, if it is better with interactions."""
         name = self._other_measure(search.additive)
         if name is None:
             return step, None
-        table, choice, measure = search.table, search.choice, as_measure(name)
+        measure = as_measure(name)
         n_threads = self._fold_threads(step.paths)
-        with self._count_fits(len(step.paths)) as tick:
 
-            def exchange(path: FoldPath) -> FoldPath:
-                own = path.design.with_strength(step.strength)
-                other = choice.exchange_measure(own, measure, n_threads)
-                new = FoldPath(path.fold, path.score, other)
-                self._fit_and_score(table, new, step.strength, other, self.C_, n_threads)
-                tick()
-                return new
+        def exchange(path: FoldPath) -> FoldPath:
+            own = path.design.with_strength(step.strength)
+            other = search.choice.exchange_measure(own, measure, n_threads)
+            return FoldPath(path.fold, path.score, other)
 
-            threads = self._path_threads(step.paths[0].design)
-            tried = _NumberStep(step.strength, thread_map(exchange, step.paths, threads))
-        self._warn_if_folds_not_converged(tried.paths, "the measure")
-        is_better = self._adopt_measure(name, step.strength, step.paths, tried.paths)
-        return (tried, measure) if is_better else (step, None)
+        tried = self._refit_folds(search.table, step.paths, step.strength, self.C_, exchange)
+        self._warn_if_folds_not_converged(tried, "the measure")
+        results = compare_measures((self.measure_, name), step.strength, step.paths, tried)
+        add_strengths(results, np.full(2, step.strength))
+        self.interaction_measure_cv_results_ = results
+        self.measure_ = results["chosen"]
+        if self.measure_ != name:
+            return step, None
+        return _NumberStep(step.strength, tried), measure
 
     def _refines_interactions(self) -> bool:
         """Whether parameters are chosen again, given interactions: if they are free."""
@@ -297,21 +297,17 @@ class InteractionPathEnsemble(CPathEnsemble):
         """Fit and score the folds with half of their interactions and twice the strength."""
         table, strength = search.table, 2 * last.strength
         n_threads = self._fold_threads(last.paths)
-        with self._count_fits(len(last.paths)) as tick:
 
-            def halve(path: FoldPath) -> FoldPath:
-                own = path.design.with_strength(last.strength)
-                design, solutions = self._fold_solutions(
-                    table, path, last.strength, own, self.C_, n_threads
-                )
-                halved = search.choice.halve(design, solutions, n_threads)
-                new = FoldPath(path.fold, path.score, halved, (design, solutions))
-                self._fit_and_score(table, new, strength, halved, self.C_, n_threads)
-                tick()
-                return new
+        def halve(path: FoldPath) -> FoldPath:
+            own = path.design.with_strength(last.strength)
+            design, solutions = self._fold_solutions(
+                table, path, last.strength, own, self.C_, n_threads
+            )
+            halved = search.choice.halve(design, solutions, n_threads)
+            return FoldPath(path.fold, path.score, halved, (design, solutions))
 
-            threads = self._path_threads(last.paths[0].design)
-            return _NumberStep(strength, thread_map(halve, last.paths, threads))
+        paths = self._refit_folds(table, last.paths, strength, self.C_, halve)
+        return _NumberStep(strength, paths)
 
     def _halve(
         self,

@@ -76,11 +76,13 @@ class InteractionChoice:
 
     def extend(self, fit: AdditiveFit, strength: float) -> Design:
         """Return the design of an additive fit with the interactions to include."""
-        return fit.design.with_interactions(
-            self.terms(fit, strength),
-            max_cells=self.max_cells,
-            strength=strength,
-            n_threads=fit.n_threads,
+        return self._add(fit.design, self.terms(fit, strength), strength, fit.n_threads)
+
+    def _add(
+        self, design: Design, terms: Sequence[Term], strength: float, n_threads: int
+    ) -> Design:
+        return design.with_interactions(
+            terms, max_cells=self.max_cells, strength=strength, n_threads=n_threads
         )
 
     def without_negligible(self, design: Design, solutions: Sequence[Solution]) -> list[Term]:
@@ -106,22 +108,15 @@ class InteractionChoice:
         """
         sizes = interaction_sizes(design, solutions)
         largest = set(sorted(sizes, key=lambda term: -sizes[term])[: (len(sizes) + 1) // 2])
-        return design.with_interactions(
-            [term for term in design.terms.interactions.terms if term in largest],
-            max_cells=self.max_cells,
-            strength=2 * design.terms.interactions.strength,
-            n_threads=n_threads,
-        )
+        interactions = design.terms.interactions
+        kept = [term for term in interactions.terms if term in largest]
+        return self._add(design, kept, 2 * interactions.strength, n_threads)
 
     def exchange_measure(self, design: Design, measure: Measure, n_threads: int) -> Design:
-        """Return the design with the same interactions and feature weights of another measure."""
+        """Return the design with the same interactions and feature weights, of another measure."""
         interactions = design.terms.interactions
-        return design.with_measure(design.measure.exchange(measure)).with_interactions(
-            interactions.terms,
-            max_cells=self.max_cells,
-            strength=interactions.strength,
-            n_threads=n_threads,
-        )
+        other = design.with_measure(design.measure.with_base(measure))
+        return self._add(other, interactions.terms, interactions.strength, n_threads)
 
     def terms(self, fit: AdditiveFit, strength: float) -> list[Term]:
         """Return the interactions to include."""

@@ -74,15 +74,15 @@ class PathEnsemble(BaseStumpEnsemble):
     random_state: Any = 0
 
     @property
-    def _is_measure_free(self) -> bool:
-        """Whether the measure is "auto", to which not all measures can be compared."""
+    def _chooses_measure(self) -> bool:
+        """Whether the measure is chosen by the fit; a density or an array is not compared."""
         return isinstance(self.measure, str) and self.measure == "auto"
 
     def _fixed_c_estimator(self, C: float, measure: Measure) -> FixedCEnsemble:
         """Return an unfitted estimator with a fixed C; the measure replaces "auto"."""
         params = {**self.get_params(deep=False), "C": C, "n_jobs": 1, "verbose": 0}
         params["interaction_strength"] = SCREENING_STRENGTH
-        if self._is_measure_free:
+        if self._chooses_measure:
             params["measure"] = measure
         names = param_names(self._fixed_C_class)
         return self._fixed_C_class(**{name: params[name] for name in names})
@@ -139,6 +139,26 @@ class PathEnsemble(BaseStumpEnsemble):
             remaining = grid.next(np.array(done), path_scores(done, paths))
         self._warn_if_folds_not_converged(paths, name)
         return done
+
+    def _refit_folds(
+        self,
+        table: TrainingTable,
+        paths: list[FoldPath],
+        value: float,
+        C: float,
+        change: Callable[[FoldPath], FoldPath],
+    ) -> list[FoldPath]:
+        """Fit and score a single value of a parameter in changed folds; return their paths."""
+        n_threads = self._fold_threads(paths)
+        with self._count_fits(len(paths)) as tick:
+
+            def refit(path: FoldPath) -> FoldPath:
+                changed = change(path)
+                self._fit_and_score(table, changed, value, changed.design, C, n_threads)
+                tick()
+                return changed
+
+            return thread_map(refit, paths, self._path_threads(paths[0].design))
 
     def _count_fits(self, n_fits: int) -> AbstractContextManager[Callable[[], None]]:
         """Return a counter of fits that is shown if the user wants to see the progress."""

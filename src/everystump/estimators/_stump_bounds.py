@@ -36,7 +36,7 @@ class StumpBounds:
     # Whether C was fixed before the training samples were seen.
     _C_is_fixed: ClassVar[bool] = True
 
-    measure: Any
+    _chosen_measure: Any
     interactions: Any
     feature_range: Any
     class_weight: Any
@@ -118,8 +118,7 @@ class StumpBounds:
 
     def _data_dependence(self) -> tuple[str, ...]:
         """Return why the kernel or the costs depend on the training samples."""
-        measure, reasons = self._fitted_measure(), []
-        name = getattr(self, "measure_", self.measure)
+        measure, name, reasons = self._fitted_measure(), self._chosen_measure, []
         if self.feature_range is None:
             reasons.append("feature_range=None: the ranges are those of the training samples")
         if not self.exact_:

@@ -110,6 +110,11 @@ class CPathClassifier(InteractionPathEnsemble, StumpClassifier):
     def _score(self, table: ClassTable, fold: Fold) -> Score:
         if self._selection.has_folds:
             return super()._score(table, fold)
+        if table.X is None:
+            raise ValueError(
+                'selection="loo-bound" needs the samples, which fit_chunks does not keep; use fit, '
+                'or selection="cv".'
+            )
         self.scoring_ = "1 - leave-one-out bound"
         return _loo_bound_score(table)
 

@@ -135,9 +135,14 @@ class BaseStumpEnsemble(BandsMixin, TabularEstimator):
         """Return the measure with which a fit begins."""
         return as_measure(self.measure)
 
+    @property
+    def _chosen_measure(self) -> Any:
+        """The parameter ``measure``, or what a fit has chosen for it."""
+        return self.measure
+
     def _fitted_measure(self) -> Measure:
         """Return the measure of the fitted model."""
-        return as_measure(self.measure)
+        return as_measure(self._chosen_measure)
 
     def _design_options(self) -> dict[str, Any]:
         """Return the options of a design that do not depend on the rows."""

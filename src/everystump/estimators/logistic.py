@@ -202,7 +202,9 @@ class StumpLogisticRegressionCV(CPathClassifier, _LogisticEnsemble):
     ----------
     C_, best_score_, scoring_, feature_weights_, cv_results_, interaction_cv_results_
         As in `StumpSVCCV`.
-    measure_, measure_cv_results_, weights_cv_results_, number_cv_results_, refined_cv_results_
+    measure_, measure_cv_results_, interaction_measure_cv_results_, weights_cv_results_
+        As in `StumpSVCCV`.
+    number_cv_results_, refined_cv_results_
         As in `StumpSVCCV`.
     interactions_, interaction_strength_, surface_density_
         As in `StumpSVC`.

@@ -190,7 +190,7 @@ class StumpRegressorCV(InteractionPathEnsemble, _Regression):
     loss, quantile, epsilon
         As in `StumpRegressor`.
     measure : str, callable or Measure, default="auto"
-        As in `StumpSVCCV`.
+        As in `StumpSVCCV`, except for the bound.
     max_bins, categorical_features, fit_intercept, feature_range, monotonic_cst
         As in `StumpRegressor`.
     interaction_bins, max_interaction_order, tol, max_iter, n_jobs, verbose
@@ -200,7 +200,9 @@ class StumpRegressorCV(InteractionPathEnsemble, _Regression):
     ----------
     C_, best_score_, scoring_, feature_weights_, cv_results_, interaction_cv_results_
         As in `StumpSVCCV`.
-    measure_, measure_cv_results_, weights_cv_results_, number_cv_results_, refined_cv_results_
+    measure_, measure_cv_results_, interaction_measure_cv_results_, weights_cv_results_
+        As in `StumpSVCCV`.
+    number_cv_results_, refined_cv_results_
         As in `StumpSVCCV`.
     shapes_, link_, target_scale_, certificate_, dual_coef_, intercept_, n_iter_, exact_
         Results of the fit on all samples with ``C_``, as in `StumpRegressor`.

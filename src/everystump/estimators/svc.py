@@ -139,7 +139,7 @@ class StumpSVC(FixedCClassifier):
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class StumpSVCCV(CPathClassifier):
-    """`StumpSVC` with C, the measure, feature weights and interactions chosen along paths.
+    """`StumpSVC` with C, measure, weights and interactions chosen by cross-validation.
 
     All folds and values of C share one binning, each fit starts from the solution of another C,
     folds are solved to a tolerance of a few times ``tol``, and the path stops after its best value,
@@ -193,12 +193,14 @@ class StumpSVCCV(CPathClassifier):
     interaction_bins, max_interaction_order
         As in `StumpSVC`.
     measure : str, callable or Measure, default="auto"
-        As in `StumpSVC`, or "auto": "mixed" or "uniform".  "uniform" replaces "mixed" if, at the C
-        chosen with "mixed", it improves the score by more than half a standard error over the
-        folds, and by more than 0.25% of the distance from the best possible score; then C is chosen
-        once more.  If interactions are kept and their strength is chosen, the measure of the model
-        is compared with the other one again, with the same parameters; the other one replaces it
-        under the same conditions.  With ``selection="loo-bound"``, "auto" is the same as "mixed".
+        As in `StumpSVC`, or "auto", which chooses "mixed" or "uniform".  C is first chosen with
+        "mixed".  If "uniform" at the same C improves the score by more than half a standard error
+        over the folds, and by more than 0.25% of the distance from the best possible score, it
+        replaces "mixed", and C is chosen once more.  If the strength of interactions is chosen, and
+        some are kept, the other measure is then compared in the same way with the same
+        interactions, weights, C and strength; with over 30,000 samples, if `cv` is a number, on a
+        single split, which has no standard error.  With ``selection="loo-bound"``, "auto" is the
+        same as "mixed".
     max_bins, categorical_features, fit_intercept, feature_range, monotonic_cst
         As in `StumpSVC`.
     class_weight, tol, max_iter, n_jobs, verbose
@@ -220,9 +222,10 @@ class StumpSVCCV(CPathClassifier):
         unless C was refined with interactions.
     measure_ : str, callable or Measure
         The chosen measure, or the given one.
-    measure_cv_results_ : dict of ndarrays
-        Results of both measures (``param_measure``), each with the same parameters, when they were
-        last compared, in the format of `GridSearchCV`, if they were; ``chosen`` is the better one.
+    measure_cv_results_, interaction_measure_cv_results_ : dict of ndarrays
+        Results of both measures (``param_measure``) with the same parameters, without and with
+        interactions, if they were compared; ``chosen`` is the selected one.  Results of other
+        parameters are those of the measure that was selected by then.
     weights_cv_results_ : dict of ndarrays
         Results of the path of C with adaptive weights, if they were tried; ``cv_results_`` is the
         same if they were chosen.  ``equal_test_scores`` has the scores of equal weights on the same

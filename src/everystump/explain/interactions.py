@@ -41,7 +41,7 @@ def measure_interactions(
         Class labels, or for a regressor the numbers to predict.
     estimator : StumpSVC, StumpLogisticRegression, StumpRegressor or a CV version, default=None
         The additive model; it is cloned, and its own `interactions` and `feature_weights` are
-        ignored.
+        ignored, as is the choice of ``measure="auto"``, which is "mixed" here.
         ``StumpLogisticRegression()`` by default; pass ``StumpRegressor()`` for a regression.
     interaction_strength : float, default=0.1
         Strength of the interactions, as in `StumpSVC`.  With a smaller strength, smoother

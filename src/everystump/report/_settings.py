@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from everystump._core.measures import DEFAULT_MEASURE
 from everystump._evaluation import scorer_title
 from everystump._explanations.terms import TIMES
 from everystump._text import pluralize, truncate_list
@@ -79,8 +78,7 @@ def _settings(compared: ComparedModel) -> dict[str, str]:
         how = f", strength {strength:.3g}" if interactions and strength is not None else ""
         found["interactions"] = f"{len(interactions) or 'none'}{how}"
     if hasattr(model, "measure"):
-        stored = about.get("measure", DEFAULT_MEASURE if model.measure == "auto" else model.measure)
-        found["measure"] = _as_text(getattr(model, "measure_", stored))
+        found["measure"] = _measure(model, about)
     if hasattr(model, "feature_weights"):
         found["feature weights"] = _feature_weights(model, about)
     if len(getattr(model, "classes_", ())) > 2 and hasattr(model, "multi_class_"):
@@ -112,6 +110,14 @@ def _chosen_cost(model: Any, about: Mapping[str, Any]) -> tuple[float | None, st
     refined = (about.get("interactions") or {}).get("refined_C")
     given = getattr(model, "C", None)
     return refined or path.get("chosen", given), path.get("scoring")
+
+
+def _measure(model: Any, about: Mapping[str, Any]) -> str | None:
+    """Return the measure; that of an edited model is known from its description only."""
+    if isinstance(model.measure, str) and model.measure == "auto":
+        stored = (about.get("measure") or {}).get("chosen")
+        return getattr(model, "measure_", stored)
+    return _as_text(model.measure)
 
 
 def _feature_weights(model: Any, about: Mapping[str, Any]) -> str:

@@ -128,8 +128,13 @@ function explainC(path, interactions, score, { measure, weights }) {
     "the band shows plus and minus one standard deviation" +
     `${path.chosen ? `. C\u00a0=\u00a0${formatNumber(path.chosen)} was chosen` : ""}` +
     `${isRefined ? ` without interactions, and ${formatNumber(refined)} with them` : ""}.` +
-    `${measure ? ` With the measure “${measure}”, the score is better than with “mixed”.` : ""}` +
+    `${measure && !measure.is_default ? ` ${explainMeasure(measure)}` : ""}` +
     `${weights ? ` ${explainWeights(Object.values(weights))}` : ""}`;
+}
+
+function explainMeasure({ chosen, instead_of: other, with_interactions: isJoint }) {
+  return `The measure of the model is “${chosen}”, which scored better than “${other}”` +
+    `${isJoint ? " with interactions" : ""}.`;
 }
 
 function explainWeights(weights) {
