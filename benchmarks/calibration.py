@@ -14,7 +14,7 @@ from sklearn.model_selection import train_test_split
 from benchmarks import peers
 from benchmarks.census import census
 from benchmarks.data import load_table
-from benchmarks.interactions_tables import METHODS, predict_split
+from benchmarks.interactions_tables import METHODS, MIXED, predict_split
 from benchmarks.report import StudyTable
 from benchmarks.settings import N_JOBS, Settings, log
 from benchmarks.table_study import TEST_SIZE, Criterion, Method, TableStudy
@@ -103,9 +103,9 @@ def _measure(table: Table, split: int, method: Method) -> Reliability:
 _STUDY = TableStudy(
     title=f"Reliability of probabilities on {TEST_SIZE:.0%} of the rows, means over {_N_SPLITS} "
     "stratified splits",
-    methods=[method for method in METHODS if method.name != "EBM"],
+    methods=[method for method in METHODS if method.name not in (MIXED, "EBM")],
     chosen="with pairs",
-    unranked="additive",
+    unranked=("additive",),
     criteria=(
         Criterion("calibration error", lambda result: result.calibration_error),
         Criterion("Brier score", lambda result: result.brier),

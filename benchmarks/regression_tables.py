@@ -200,7 +200,7 @@ STUDY = TableStudy(
     f"'{_PAIRS}' is better / worse",
     methods=_methods(),
     chosen=_PAIRS,
-    unranked="additive",
+    unranked=("additive",),
     criteria=(
         Criterion("R2", lambda result: result.r2, larger=True, style=".4f"),
         Criterion("RMSE", lambda result: result.rmse, style=".4g"),

@@ -79,8 +79,10 @@ class TableStudy(Generic[R]):
         What the table of the study shows.
     methods : sequence of Method
         The methods; the last peer is the slowest.
-    chosen, unranked : str
-        The name of the method that is compared with the others, and of one without a rank.
+    chosen : str
+        The name of the method that is compared with the others.
+    unranked : sequence of str
+        The names of methods without a rank.
     criteria : sequence of Criterion
         The numbers of a result that are shown.
     result : type
@@ -96,7 +98,7 @@ class TableStudy(Generic[R]):
     title: str
     methods: Sequence[Method]
     chosen: str
-    unranked: str
+    unranked: Sequence[str]
     criteria: Sequence[Criterion[R]]
     result: type[R]
     load: Callable[[Settings, list[str]], list[Table]]
@@ -164,7 +166,7 @@ class TableStudy(Generic[R]):
         """Yield mean values, mean ranks, and counts of better and worse tables."""
         if not len(means):
             return
-        kept = np.array([method.name != self.unranked for method in self.methods])
+        kept = np.array([method.name not in self.unranked for method in self.methods])
         ours = [method.name for method in self.methods].index(self.chosen)
         for k, criterion in enumerate(self.criteria):
             values = means[:, k]
