@@ -20,7 +20,8 @@ from test_report_curves_browser import (
     written,
 )
 
-from everystump import StumpLogisticRegression
+from everystump import StumpLogisticRegression, StumpLogisticRegressionCV
+from everystump.datasets import make_ringnorm
 from everystump.report import write_report
 
 __all__ = ["browser", "page", "pytestmark", "written"]  # fixtures, and the reason to skip
@@ -169,4 +170,18 @@ def test_a_category_with_42000_levels(browser, many):
     assert_scores(opened, model, page_row)
     opened.emulate_media(media="print")
     assert opened.evaluate("document.querySelectorAll('.levels li').length") < 40
+    opened.close()
+
+
+@pytest.mark.parametrize("measure", ["auto", "mixed"])
+def test_the_chosen_measure_is_stated(browser, tmp_path, measure):
+    X, y = make_ringnorm(300, 4, random_state=0)
+    model = StumpLogisticRegressionCV([0.1, 1.0], measure=measure, interactions=0).fit(X, y)
+    write_report(model, tmp_path / "page.html")
+    opened = browser.new_page()
+    opened.goto((tmp_path / "page.html").as_uri())
+    sentence = "The measure of the model is “uniform”, which scored better than “mixed”."
+    text = opened.locator("#path").text_content()
+    assert "C is the inverse regularization strength" in text
+    assert (sentence in text) == (measure == "auto")
     opened.close()
