@@ -170,10 +170,10 @@ class TableStudy(Generic[R]):
         ours = [method.name for method in self.methods].index(self.chosen)
         for k, criterion in enumerate(self.criteria):
             values = means[:, k]
-            losses = -values if criterion.larger else values
+            losses = (-values if criterion.larger else values).round(12)  # equal up to rounding
             cells = (f"{value:.4g}" for value in values.mean(axis=0))
             yield "mean", "", "", criterion.name, *cells
-            ranks = rankdata(losses[:, kept].round(12), axis=1).mean(axis=0)
+            ranks = rankdata(losses[:, kept], axis=1).mean(axis=0)
             ranked = np.full(len(self.methods), "-", dtype=object)
             ranked[kept] = [f"{rank:.2f}" for rank in ranks]
             yield "mean rank", "", "", criterion.name, *ranked
