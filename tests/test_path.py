@@ -327,11 +327,11 @@ def test_a_scorer_can_read_the_parameters():
     params = set()
 
     def score(model, X, y):
-        params.add((model.measure, model.fit_intercept, model.tol))
+        params.add((repr(model.measure), model.fit_intercept, model.tol))
         return 0.5
 
     StumpSVCCV(Cs=[1.0], scoring=score, measure="rank", fit_intercept=False, tol=0.01).fit(X0, Y0)
-    assert params == {("rank", False, 0.01)}
+    assert params == {("Rank()", False, 0.01)}
 
 
 def test_explicit_splits():

@@ -101,8 +101,8 @@ def test_the_strength_is_chosen_and_reported(table, tmp_path):
     assert "infinite ensemble of stumps with 2 interactions, logistic loss" in done.stdout
     (line,) = (line for line in done.stdout.splitlines() if line.startswith("C "))
     how = f"the best of {len(model.cv_results_['param_C'])} values by cross-validated log loss"
-    if "feature_weights" in model.about_:
-        how = "chosen by cross-validated log loss, with the feature weights below"
+    if model.about_["path"]["is_continued"]:
+        how = "chosen by cross-validated log loss"
     assert line.split(maxsplit=1)[1].startswith(f"{model.cv_results_['chosen']:.3g}, {how}")
 
 

@@ -132,14 +132,17 @@ class Design:
             self, measure=measure, masses=masses, terms=terms, kernel_matrix=kernel_matrix
         )
 
-    def has_masses_of(self, measure: Measure) -> bool:
-        """Whether all masses of the curves are the same under another measure."""
+    def is_proportional_to(self, measure: Measure) -> bool:
+        """Whether the masses of another measure are a multiple of the own ones.
+
+        Its models are then those of this design with another C.
+        """
         others = [finite_masses(measure, c, d) for d, c in enumerate(self.columns.columns)]
-        return all(
-            np.array_equal(own.inside, theirs.inside)
-            and (own.left, own.right) == (theirs.left, theirs.right)
-            for own, theirs in zip(self.masses, others, strict=True)
+        own, other = (
+            np.concatenate([np.append(m.inside, [m.left, m.right]) for m in masses])
+            for masses in (self.masses, others)
         )
+        return np.allclose(own * (other.sum() / (own.sum() or 1.0)), other, rtol=1e-9, atol=0.0)
 
     def with_interactions(
         self, terms: Sequence[Term], *, max_cells: int, strength: float, n_threads: int = 1

@@ -10,7 +10,6 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from everystump._core.columns import RowDensity
-from everystump._core.measures import DEFAULT_MEASURE
 from everystump._core.shapes import ShapeModel
 from everystump._tables.frames import Feature
 from everystump._text import suggest_name
@@ -125,9 +124,10 @@ def certificate_and_path(model: Any) -> dict[str, Any]:
         ``certificate``: that of the class with the largest duality gap, whose label is ``class`` if
         there are several, and ``over``, the kind of model over which it is optimal; ``path``: the
         values of C, the mean and standard deviation of their scores, the name of the score, and
-        the chosen C; ``measure``: how the measure was ``chosen``, if it was, ``instead_of`` which
-        other one by ``scoring``, whether that was ``with_interactions``, and whether the chosen
-        one ``is_default``;
+        the chosen C, and whether it ``is_continued``: began at the C of an earlier path;
+        ``measure``, if two were compared: the ``chosen`` one, ``instead_of`` which other one, the
+        name of the score (``scoring``) and the number of folds (``n_folds``) that decided, whether
+        they did so ``with_interactions``, and whether the first measure ``was_exchanged``;
         ``feature_weights``: the weight of each feature by name, unless all are 1.
     """
     record: dict[str, Any] = {}
@@ -145,6 +145,7 @@ def certificate_and_path(model: Any) -> dict[str, Any]:
     # A single value of C is not a choice.
     if results is not None and len(results.get("param_C", ())) > 1 and hasattr(model, "C_"):
         record["path"] = _path(model, results, "C", model.C_)
+        record["path"]["is_continued"] = _is_continued(model)
     if hasattr(model, "measure_cv_results_"):
         record["measure"] = _measure(model)
     weights = getattr(model, "feature_weights_", None)
@@ -154,19 +155,32 @@ def certificate_and_path(model: Any) -> dict[str, Any]:
     return record
 
 
+def _is_continued(model: Any) -> bool:
+    """Whether the path of C began at the best value of a path with another measure or weights."""
+    has_weights = np.any(getattr(model, "feature_weights_", 1.0) != 1.0)
+    results = getattr(model, "measure_cv_results_", None)
+    return bool(has_weights or (results is not None and _is_exchange(results)))
+
+
+def _is_exchange(results: dict[str, Any]) -> bool:
+    """Whether the second of two measures was chosen."""
+    return bool(results["chosen"] != results["param_measure"][0])
+
+
 def _measure(model: Any) -> dict[str, Any]:
     """Return the chosen measure, and in which comparison it was better than another one."""
     results = model.measure_cv_results_
     with_interactions = getattr(model, "interaction_measure_cv_results_", results)
-    is_changed = with_interactions["chosen"] != with_interactions["param_measure"][0]
+    is_changed = _is_exchange(with_interactions)
     decisive = with_interactions if is_changed else results
     (other,) = {*decisive["param_measure"].tolist()} - {decisive["chosen"]}
     return {
         "chosen": decisive["chosen"],
         "instead_of": other,
         "with_interactions": is_changed and with_interactions is not results,
-        "is_default": decisive["chosen"] == DEFAULT_MEASURE,
+        "was_exchanged": _is_exchange(results) or is_changed,
         "scoring": model.scoring_,
+        "n_folds": decisive["n_splits"],
     }
 
 

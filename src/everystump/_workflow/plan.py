@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from everystump._core.measures import DEFAULT_MEASURE
 from everystump._text import InvalidInputError
 from everystump._workflow.options import (
     CLASSIFICATION,
@@ -57,7 +56,7 @@ class Hyperparameters:
         measure = getattr(model, "measure_", None)
         weights = getattr(model, "feature_weights_", None)
         if weights is not None and np.any(weights != 1):
-            measure = Weighted(DEFAULT_MEASURE if measure is None else measure, weights)
+            measure = Weighted(measure, weights)
         interactions = InteractionOptions(terms, strength)
         return cls(getattr(model, "C_", C), interactions, measure)
 

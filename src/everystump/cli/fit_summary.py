@@ -56,12 +56,12 @@ def _optimization(about: dict[str, Any]) -> list[tuple[str, str]]:
     if "path" in about:
         path = about["path"]
         how = f"by cross-validated {_score_name(path)}"
-        if "feature_weights" in about:  # its path is short: it began at the best C of another one
-            how = f"chosen {how}, with the feature weights below"
+        if path.get("is_continued", "feature_weights" in about):  # the path is short
+            how = f"chosen {how}"
         else:
             how = f"the best of {len(path['C'])} values {how}"
         pairs.append(("C", f"{path['chosen']:.3g}, {how}{_refined(about)}"))
-    if not about.get("measure", {"is_default": True})["is_default"]:
+    if about.get("measure", {}).get("was_exchanged"):
         pairs.append(("Measure", _measure(about)))
     if "feature_weights" in about:
         pairs.append(("Feature weights", _weights(about["feature_weights"])))
@@ -80,9 +80,9 @@ def _optimization(about: dict[str, Any]) -> list[tuple[str, str]]:
 def _measure(about: dict[str, Any]) -> str:
     """Return the measure, and with which one it was compared."""
     record = about["measure"]
+    score = _validated_score(record)
     how = " with interactions" if record["with_interactions"] else ""
-    score = f"cross-validated {_score_name(record)}{how}"
-    return f"{record['chosen']}: its {score} is better than that of {record['instead_of']}"
+    return f"{record['chosen']}, which is better than {record['instead_of']} by {score}{how}"
 
 
 def _weights(weights: dict[str, float]) -> str:
@@ -107,14 +107,16 @@ def _score_name(path: dict[str, Any]) -> str:
     return scorer_title(path["scoring"])
 
 
+def _validated_score(path: dict[str, Any]) -> str:
+    """Return the name of the score of a path, and on which rows it was computed."""
+    score = _score_name(path)
+    return f"cross-validated {score}" if path["n_folds"] > 1 else f"{score} on a validation split"
+
+
 def _interactions(record: dict[str, Any]) -> str:
     """Return how many interactions a model has, and how their strength was chosen."""
     path = record.get("path")
-    by = ""
-    if path:
-        cross_validated = path["n_folds"] > 1
-        score = _score_name(path)
-        by = f"cross-validated {score}" if cross_validated else f"{score} on a validation split"
+    by = _validated_score(path) if path else ""
     if not record["features"]:
         if not path:
             return "none: fewer than two features can interact"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -62,7 +62,12 @@ class CPathEnsemble(PathEnsemble):
     """An infinite ensemble of stumps whose C, measure and weights are chosen along paths."""
 
     def _first_measure(self) -> Measure:
-        return as_measure(DEFAULT_MEASURE if self._chooses_measure else self.measure)
+        return as_measure(self._first_choice)
+
+    @property
+    def _first_choice(self) -> Any:
+        """The measure with which a fit begins, as it is stored."""
+        return DEFAULT_MEASURE if self._chooses_measure else self.measure
 
     @property
     def _chosen_measure(self) -> Any:
@@ -75,36 +80,55 @@ class CPathEnsemble(PathEnsemble):
     def _other_measure(self, design: Design) -> str | None:
         """Return the measure to compare with that of the design; None if there is none.
 
-        A bound compares none, and for features of two values all measures are the same.
+        A bound compares none.  A cost that is smaller than the best one on purpose would favor the
+        measure of the larger mass, whatever its shape.
         """
-        if not (self._chooses_measure and self._selection.has_folds):
+        if not (self._chooses_measure and self._selection.refines):
             return None
-        name = _OTHER_MEASURE if self.measure_ == DEFAULT_MEASURE else DEFAULT_MEASURE
-        is_same = design.has_masses_of(design.measure.with_base(as_measure(name)))
-        return None if is_same else name
+        name = _OTHER_MEASURE if self._chosen_measure == DEFAULT_MEASURE else DEFAULT_MEASURE
+        other = design.measure.with_base(as_measure(name))
+        return None if design.is_proportional_to(other) else name
+
+    def _try_measure(
+        self,
+        table: TrainingTable,
+        paths: list[FoldPath],
+        value: float,
+        C: float,
+        name: str,
+        exchange: Callable[[Design], Design],
+    ) -> tuple[dict[str, Any], list[FoldPath]]:
+        """Adopt another measure if it is better; return the results, and the better paths."""
+        # Folds that share a design share that of the other measure.
+        others = {
+            id(design): exchange(design) for design in _distinct(path.design for path in paths)
+        }
+
+        def change(path: FoldPath) -> FoldPath:
+            return FoldPath(path.fold, path.score, others[id(path.design)])
+
+        tried = self._refit_folds(table, paths, value, C, change)
+        self._warn_if_folds_not_converged(tried, "the measure")
+        results = compare_measures((self._chosen_measure, name), value, paths, tried)
+        self.measure_ = results["chosen"]
+        return results, tried if self.measure_ == name else paths
 
     def _select_measure(
         self, table: TrainingTable, design: Design, first: _ChosenC
     ) -> tuple[Design, _ChosenC]:
         """Compare measures at the C of the first one; choose C again if the other one is better."""
-        self.measure_ = DEFAULT_MEASURE if self._chooses_measure else self.measure
+        self.measure_ = self._first_choice
         name = self._other_measure(design)
         if name is None:
             return design, first
-        other = design.with_measure(as_measure(name))
-
-        def exchange(path: FoldPath) -> FoldPath:
-            return FoldPath(path.fold, path.score, other)
-
-        tried = self._refit_folds(table, first.paths, first.C, first.C, exchange)
-        self._warn_if_folds_not_converged(tried, "the measure")
-        names = (self.measure_, name)
-        self.measure_cv_results_ = compare_measures(names, first.C, first.paths, tried)
-        self.measure_ = self.measure_cv_results_["chosen"]
+        measure = as_measure(name)
+        self.measure_cv_results_, paths = self._try_measure(
+            table, first.paths, first.C, first.C, name, lambda own: own.with_measure(measure)
+        )
         if self.measure_ != name:
             return design, first
         grid = self._selection.next_cost_grid(self.Cs, first.C)
-        return other, self._choose_cost(table, tried, grid)
+        return paths[0].design, self._choose_cost(table, paths, grid)
 
     def _has_equal_weights(self) -> bool:
         """Whether no other weights are tried: a bound does so only if the user asks for it."""
@@ -195,6 +219,11 @@ class CPathEnsemble(PathEnsemble):
         paths = self._paths(table, folds)
         self._store_cost(self._choose_cost(table, paths, cost_grid(self.Cs)))
         return self._solve_roughly(table, design, self.C_)
+
+
+def _distinct(designs: Iterable[Design]) -> list[Design]:
+    """Return each design once."""
+    return list({id(design): design for design in designs}.values())
 
 
 def _weighted(design: Design, weights: np.ndarray) -> Design:

@@ -23,7 +23,7 @@ from everystump._selection.grid import (
     strength_grid,
 )
 from everystump._tables.training_table import TrainingTable
-from everystump.estimators._c_path import CPathEnsemble, compare_measures
+from everystump.estimators._c_path import CPathEnsemble
 from everystump.estimators._fold_path import (
     FoldPath,
     Start,
@@ -185,23 +185,19 @@ class InteractionPathEnsemble(CPathEnsemble):
         name = self._other_measure(search.additive)
         if name is None:
             return step, None
-        measure = as_measure(name)
-        n_threads = self._fold_threads(step.paths)
+        measure, n_threads = as_measure(name), self._fold_threads(step.paths)
 
-        def exchange(path: FoldPath) -> FoldPath:
-            own = path.design.with_strength(step.strength)
-            other = search.choice.exchange_measure(own, measure, n_threads)
-            return FoldPath(path.fold, path.score, other)
+        def exchange(design: Design) -> Design:
+            own = design.with_strength(step.strength)
+            return search.choice.exchange_measure(own, measure, n_threads)
 
-        tried = self._refit_folds(search.table, step.paths, step.strength, self.C_, exchange)
-        self._warn_if_folds_not_converged(tried, "the measure")
-        results = compare_measures((self.measure_, name), step.strength, step.paths, tried)
+        results, paths = self._try_measure(
+            search.table, step.paths, step.strength, self.C_, name, exchange
+        )
         add_strengths(results, np.full(2, step.strength))
         self.interaction_measure_cv_results_ = results
-        self.measure_ = results["chosen"]
-        if self.measure_ != name:
-            return step, None
-        return _NumberStep(step.strength, tried), measure
+        better = _NumberStep(step.strength, paths)
+        return better, measure if self.measure_ == name else None
 
     def _refines_interactions(self) -> bool:
         """Whether parameters are chosen again, given interactions: if they are free."""

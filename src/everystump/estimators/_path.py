@@ -37,8 +37,8 @@ from everystump.estimators._stump_ensemble import (
 
 # Largest tolerance of fits that only select parameters; the final one may be more accurate.
 _MAX_FOLD_TOL = 0.02
-# With more samples, and if `cv` is a number, weights of features and the strength of interactions
-# are chosen on a single split, and the number of interactions not at all.
+# With more samples, and if `cv` is a number, weights of features, the strength of interactions and
+# the measure with them are chosen on a single split, and the number of interactions not at all.
 _MAX_ROWS_OF_FOLDS, _HELD_OUT_FRACTION = 30_000, 0.2
 # With fewer codes, a fit is mostly Python code, which threads cannot speed up.
 _MIN_CODES_FOR_THREADS = 500_000
@@ -75,15 +75,13 @@ class PathEnsemble(BaseStumpEnsemble):
 
     @property
     def _chooses_measure(self) -> bool:
-        """Whether the measure is chosen by the fit; a density or an array is not compared."""
+        """Whether the measure is chosen by the fit."""
         return isinstance(self.measure, str) and self.measure == "auto"
 
     def _fixed_c_estimator(self, C: float, measure: Measure) -> FixedCEnsemble:
-        """Return an unfitted estimator with a fixed C; the measure replaces "auto"."""
+        """Return an unfitted estimator with the same parameters, a fixed C and a measure."""
         params = {**self.get_params(deep=False), "C": C, "n_jobs": 1, "verbose": 0}
-        params["interaction_strength"] = SCREENING_STRENGTH
-        if self._chooses_measure:
-            params["measure"] = measure
+        params |= {"measure": measure, "interaction_strength": SCREENING_STRENGTH}
         names = param_names(self._fixed_C_class)
         return self._fixed_C_class(**{name: params[name] for name in names})
 
@@ -106,7 +104,7 @@ class PathEnsemble(BaseStumpEnsemble):
         return max(self.tol, min(self._loss_family().path_tolerance * self.tol, _MAX_FOLD_TOL))
 
     def _single_split(self, table: TrainingTable) -> Fold | None:
-        """Return the single split of many samples that chooses all but the first C, else None."""
+        """Return the single split of many samples, which chooses what follows the measure."""
         is_number = self.cv is None or isinstance(self.cv, Integral)
         if not (self._selection.has_folds and is_number and table.n_rows > _MAX_ROWS_OF_FOLDS):
             return None

@@ -190,7 +190,7 @@ class StumpRegressorCV(InteractionPathEnsemble, _Regression):
     loss, quantile, epsilon
         As in `StumpRegressor`.
     measure : str, callable or Measure, default="auto"
-        As in `StumpSVCCV`, except for the bound.
+        As in `StumpSVCCV`.
     max_bins, categorical_features, fit_intercept, feature_range, monotonic_cst
         As in `StumpRegressor`.
     interaction_bins, max_interaction_order, tol, max_iter, n_jobs, verbose

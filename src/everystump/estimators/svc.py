@@ -199,8 +199,8 @@ class StumpSVCCV(CPathClassifier):
         replaces "mixed", and C is chosen once more.  If the strength of interactions is chosen, and
         some are kept, the other measure is then compared in the same way with the same
         interactions, weights, C and strength; with over 30,000 samples, if `cv` is a number, on a
-        single split, which has no standard error.  With ``selection="loo-bound"``, "auto" is the
-        same as "mixed".
+        single split, which has no standard error.  With other values of `selection` than "cv",
+        "auto" is the same as "mixed".
     max_bins, categorical_features, fit_intercept, feature_range, monotonic_cst
         As in `StumpSVC`.
     class_weight, tol, max_iter, n_jobs, verbose

@@ -106,10 +106,10 @@ function drawBounds(proofs, bounds, sentences, title) {
  * of their metrics.
  */
 function drawChoices({ path, interactions, measure, feature_weights: weights }, scores) {
-  const masses = { measure, weights };
+  const chosen = { measure, weights };
   const choices = [
     path && path.C && path.C.length && path.mean
-      ? ["C", drawPath(path, "C", path.C, scores.C), explainC(path, interactions, scores.C, masses),
+      ? ["C", drawPath(path, "C", path.C, scores.C), explainC(path, interactions, scores.C, chosen),
         pathRows("C", path.C, path, scores.C)] : null,
     interactions?.path ? ["the strength of interactions",
       drawPath(interactions.path, "strength", interactions.path.strength, scores.strength),
@@ -128,7 +128,7 @@ function explainC(path, interactions, score, { measure, weights }) {
     "the band shows plus and minus one standard deviation" +
     `${path.chosen ? `. C\u00a0=\u00a0${formatNumber(path.chosen)} was chosen` : ""}` +
     `${isRefined ? ` without interactions, and ${formatNumber(refined)} with them` : ""}.` +
-    `${measure && !measure.is_default ? ` ${explainMeasure(measure)}` : ""}` +
+    `${measure?.was_exchanged ? ` ${explainMeasure(measure)}` : ""}` +
     `${weights ? ` ${explainWeights(Object.values(weights))}` : ""}`;
 }
 
