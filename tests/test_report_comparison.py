@@ -115,10 +115,12 @@ def test_settings_name_what_differs(models):
     assert different["features only here"] == ["c", "none"] and different["features"] == ["3", "2"]
 
 
-def test_settings_of_chosen_parameters():
-    model = StumpLogisticRegressionCV(Cs=[0.1, 1.0], interactions=0).fit(X, Y)
+@pytest.mark.parametrize("measure", ["auto", "uniform"])
+def test_settings_of_chosen_parameters(measure):
+    model = StumpLogisticRegressionCV(Cs=[0.1, 1.0], measure=measure, interactions=0).fit(X, Y)
     model.about_ = {
         "path": {"chosen": model.C_, "scoring": model.scoring_},
+        "measure": {"chosen": model.measure_},
         "feature_weights": dict(zip("abc", model.feature_weights_.tolist(), strict=False)),
     }
     edited = model.flatten_curve("b")
@@ -127,6 +129,11 @@ def test_settings_of_chosen_parameters():
     assert {own["name"] for own in settings["different"]} == {"edits"}
     same = {own["name"]: own["value"] for own in settings["same"]}
     assert same["C"] == f"{model.C_:.4g}" and same["C chosen by"] == "log loss"
+    assert same["measure"] == model.measure_
+    del model.about_["measure"]  # as of a model whose measures were not compared
+    settings = summarize_comparison(model, edited, NEW_X, NEW_Y)["settings"]
+    same = {own["name"] for own in settings["same"]}
+    assert ("measure" in same) == (measure == "uniform" or model.measure_ == "mixed")
 
 
 def test_settings_of_other_kinds_of_models():

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from everystump._core.measures import DEFAULT_MEASURE
 from everystump._evaluation import scorer_title
 from everystump._explanations.terms import TIMES
 from everystump._text import pluralize, truncate_list
@@ -113,11 +114,14 @@ def _chosen_cost(model: Any, about: Mapping[str, Any]) -> tuple[float | None, st
 
 
 def _measure(model: Any, about: Mapping[str, Any]) -> str | None:
-    """Return the measure; that of an edited model is known from its description only."""
-    if isinstance(model.measure, str) and model.measure == "auto":
-        stored = (about.get("measure") or {}).get("chosen")
-        return getattr(model, "measure_", stored)
-    return _as_text(model.measure)
+    """Return the measure; that of an edited model is known from its description only.
+
+    A description does not name the default if that was not compared with another measure.
+    """
+    if not isinstance(model.measure, str) or model.measure != "auto":
+        return _as_text(model.measure)
+    stored = about.get("measure", {"chosen": DEFAULT_MEASURE if about else None})
+    return getattr(model, "measure_", stored["chosen"])
 
 
 def _feature_weights(model: Any, about: Mapping[str, Any]) -> str:
