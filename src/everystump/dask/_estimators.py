@@ -17,7 +17,7 @@ from everystump._core.boosting.rows import BoostedRows
 from everystump._core.boosting.search import StumpSearch
 from everystump._core.columns import Columns
 from everystump._core.design import Design
-from everystump._core.measures import Measure, as_measure
+from everystump._core.measures import DEFAULT_MEASURE, Measure, as_measure
 from everystump._core.multiclass import solve_class_rows
 from everystump._core.progress import FitProgress
 from everystump._core.solvers.multinomial_rows import MultinomialRows
@@ -373,7 +373,7 @@ class DaskStumpBoostingClassifier(_DaskProbabilities, StumpBoostingClassifier):
                     f"{name}={default!r}, or StumpBoostingClassifier."
                 )
         options = {"fit_intercept": True, "feature_range": None}
-        return as_measure("mixed"), max(2, self._max_bins(sys.maxsize)), options
+        return as_measure(DEFAULT_MEASURE), max(2, self._max_bins(sys.maxsize)), options
 
     def _fit_cluster(self, encoded: EncodedTable, header: TableHeader) -> None:
         columns, loss = encoded.design.columns, BOOSTING_LOSSES[self.loss]
