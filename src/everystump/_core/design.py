@@ -15,7 +15,7 @@ from everystump._core.columns import Columns, make_columns, widen
 from everystump._core.fitted_shapes import SurfaceBuilder, inside_cells, spread_weights
 from everystump._core.interaction_layout import add_interactions, make_interactions
 from everystump._core.losses import LossFamily
-from everystump._core.measures import Masses, Measure, finite_masses
+from everystump._core.measures import Masses, Measure, are_proportional, finite_masses
 from everystump._core.packing import Packing, keep_columns, pack
 from everystump._core.purify import Purifier
 from everystump._core.screening import Residuals, Screener
@@ -138,11 +138,7 @@ class Design:
         Its models are then those of this design with another C.
         """
         others = [finite_masses(measure, c, d) for d, c in enumerate(self.columns.columns)]
-        own, other = (
-            np.concatenate([np.append(m.inside, [m.left, m.right]) for m in masses])
-            for masses in (self.masses, others)
-        )
-        return np.allclose(own * (other.sum() / (own.sum() or 1.0)), other, rtol=1e-9, atol=0.0)
+        return are_proportional(self.masses, others)
 
     def with_interactions(
         self, terms: Sequence[Term], *, max_cells: int, strength: float, n_threads: int = 1

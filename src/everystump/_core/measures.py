@@ -392,3 +392,20 @@ def finite_masses(measure: Measure, column: Column, d: int) -> Masses:
             f'mass to be a finite number; scale the feature or use measure="rank".'
         )
     return masses
+
+
+def are_proportional(first: Sequence[Masses], second: Sequence[Masses]) -> bool:
+    """Return whether the masses of all features are a multiple of others, up to rounding.
+
+    Examples
+    --------
+    >>> masses = [Masses(np.array([1.0, 3.0])), Masses(np.array([2.0]))]
+    >>> doubled = [Masses(2.0 * own.inside) for own in masses]
+    >>> are_proportional(masses, doubled), are_proportional(masses, [masses[0], doubled[1]])
+    (True, False)
+    """
+    a, b = (
+        np.concatenate([np.append(own.inside, [own.left, own.right]) for own in masses])
+        for masses in (first, second)
+    )
+    return np.allclose(a * (b.sum() / (a.sum() or 1.0)), b, rtol=1e-9, atol=0.0)
