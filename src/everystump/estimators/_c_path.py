@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -100,9 +100,8 @@ class CPathEnsemble(PathEnsemble):
     ) -> tuple[dict[str, Any], list[FoldPath]]:
         """Adopt another measure if it is better; return the results, and the better paths."""
         # Folds that share a design share that of the other measure.
-        others = {
-            id(design): exchange(design) for design in _distinct(path.design for path in paths)
-        }
+        designs = {id(path.design): path.design for path in paths}
+        others = {key: exchange(design) for key, design in designs.items()}
 
         def change(path: FoldPath) -> FoldPath:
             return FoldPath(path.fold, path.score, others[id(path.design)])
@@ -219,11 +218,6 @@ class CPathEnsemble(PathEnsemble):
         paths = self._paths(table, folds)
         self._store_cost(self._choose_cost(table, paths, cost_grid(self.Cs)))
         return self._solve_roughly(table, design, self.C_)
-
-
-def _distinct(designs: Iterable[Design]) -> list[Design]:
-    """Return each design once."""
-    return list({id(design): design for design in designs}.values())
 
 
 def _weighted(design: Design, weights: np.ndarray) -> Design:
